@@ -1,0 +1,1 @@
+"""An async, typed client of the octavo daemon."""

@@ -1,0 +1,1 @@
+"""Everything that makes history shorter without frames: cut points, summaries, pruning, shake."""

@@ -1,0 +1,1 @@
+"""When and how a session is made smaller: triggers, orchestration, idle time."""

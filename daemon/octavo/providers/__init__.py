@@ -1,0 +1,1 @@
+"""The models behind summaries: one module per wire, reached through `Completion` only."""

@@ -1,0 +1,1 @@
+"""The JSON-RPC daemon: framing, transports, dispatch, handlers."""

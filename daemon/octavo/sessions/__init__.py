@@ -1,0 +1,1 @@
+"""The session tree: files, entries, branches and the context built from them."""

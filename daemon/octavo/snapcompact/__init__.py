@@ -1,0 +1,1 @@
+"""History printed as dense PNG frames that a vision model reads back."""

@@ -1,0 +1,1 @@
+"""One module per part of the product; each registers its functions with `@adapter`."""

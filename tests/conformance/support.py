@@ -1,0 +1,88 @@
+"""Find the vectors, load what they refer to, and hold the table of adapters."""
+
+import importlib
+import json
+import os
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Vector:
+    """One golden case. `data` is the whole file; snapcompact files become one vector per file."""
+
+    name: str
+    function: str
+    path: Path
+    data: dict[str, Any]
+
+    @property
+    def input(self) -> Any:
+        return self.data["input"]
+
+    @property
+    def expected(self) -> Any:
+        return self.data["expected"]
+
+
+Adapter = Callable[[Vector], None]
+ADAPTERS: dict[str, Adapter] = {}
+
+
+def adapter(*functions: str) -> Callable[[Adapter], Adapter]:
+    """Register the decorated comparison for the named upstream functions."""
+
+    def register(compare: Adapter) -> Adapter:
+        for function in functions:
+            assert function not in ADAPTERS, f"two adapters for {function}"
+            ADAPTERS[function] = compare
+        return compare
+
+    return register
+
+
+def vectors_folder() -> Path:
+    """`OCTAVO_VECTORS`, else the vectors beside the checkout, else the synthetic copies in this folder."""
+    if named := os.environ.get("OCTAVO_VECTORS"):
+        return Path(named)
+    beside = ROOT.parent / "shared" / "vectors"
+    return beside if beside.is_dir() else Path(__file__).parent / "vectors"
+
+
+def samples_folder() -> Path:
+    """Where the public transcripts are, if they are anywhere."""
+    return Path(os.environ.get("OCTAVO_SAMPLES", ROOT.parent / "shared" / "samples"))
+
+
+@cache
+def collect() -> tuple[Vector, ...]:
+    """Every vector of the folder, engine first, in name order."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent / "adapters")]):
+        importlib.import_module(f"conformance.adapters.{module.name}")
+    found = []
+    for path in sorted((vectors_folder() / "engine").glob("*.json")):
+        data = json.loads(path.read_text())
+        found.append(Vector(data["name"], data["function"], path, data))
+    found.extend(
+        Vector(f"snapcompact-{path.stem}", f"snapcompact:{path.stem}", path, json.loads(path.read_text()))
+        for path in sorted((vectors_folder() / "snapcompact").glob("*.json"))
+    )
+    return tuple(found)
+
+
+@cache
+def fixture_entries(name: str) -> tuple[dict[str, Any], ...]:
+    """The entries of a sample named like `fixtures/before-compaction.jsonl (sha256 …)`, migrated, ids `e<line>`."""
+    from octavo.sessions.migrate import migrate_to_current
+    from octavo.sessions.reading import parse_lines
+
+    stem = Path(name.split(" ", maxsplit=1)[0]).name
+    header, *entries = parse_lines((samples_folder() / "pi" / stem).read_bytes()).objects
+    counter = iter(range(1, len(entries) + 1))
+    return tuple(migrate_to_current(header, entries, new_id=lambda: f"e{next(counter)}").entries)
