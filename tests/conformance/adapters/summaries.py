@@ -1,0 +1,86 @@
+"""Adapters for what summaries are made of: file operations, serialisation, requests, branch summaries, handoff."""
+
+from typing import Any
+
+from conformance.support import Vector, adapter, fixture_entries
+from octavo.compaction import file_operations as files
+
+
+def _split(path: str) -> dict[str, Any]:
+    base, selector = files.split_read_selector(path)
+    return {"path": base} if selector is None else {"path": base, "sel": selector}
+
+
+@adapter("splitReadSelector / stripReadSelector / readToolSupersedeKey")
+def read_selectors(vector: Vector) -> None:
+    ours = []
+    for path in vector.input:
+        key = files.read_supersede_key(path)
+        stripped = files.strip_read_selector(path)
+        # The vectors show NUL as its escape, written out.
+        ours.append({"split": _split(path), "stripped": stripped, "key": key and key.replace("\0", "\\u0000")})
+    assert ours == vector.expected
+
+
+@adapter("formatFileOperations")
+def format_files(vector: Vector) -> None:
+    given = vector.input
+    assert files.format_files(given["readFiles"], given["modifiedFiles"], given["readSet"] or ()) == vector.expected
+
+
+@adapter("formatGroupedPaths")
+def grouped_paths(vector: Vector) -> None:
+    assert [files.format_grouped_paths(paths) for paths in vector.input] == vector.expected
+
+
+@adapter("upsertFileOperations")
+def upsert(vector: Vector) -> None:
+    ours = [files.upsert_files(case["summary"], case["readFiles"], case["modifiedFiles"]) for case in vector.input]
+    assert ours == vector.expected
+
+
+@adapter("extractFileOpsFromMessage + computeFileLists")
+def extract_operations(vector: Vector) -> None:
+    ops = files.FileOps()
+    for message in vector.input["messages"]:
+        files.collect_from_message(message, ops)
+    sets = {"read": sorted(ops.read), "written": sorted(ops.written), "edited": sorted(ops.edited)}
+    expected = {**vector.expected, **{key: sorted(vector.expected[key]) for key in sets}}
+    assert {**sets, **files.file_lists(ops, files.FileRules.SEED).to_details()} == expected
+
+
+@adapter("extractFileOpsFromMessage+computeFileLists+formatFileOperations")
+def file_lists_of_a_session(vector: Vector) -> None:
+    ops = files.FileOps()
+    for entry in fixture_entries(vector.input["fixture"]):
+        if entry["type"] == "message":
+            files.collect_from_message(entry["message"], ops)
+    lists = files.file_lists(ops, files.FileRules.SEED)
+    rendered = files.format_files(lists.read_files, lists.modified_files, ops.read)
+    assert {**lists.to_details(), "rendered": rendered} == vector.expected
+
+
+@adapter("computeFileLists + formatFileOperations")
+def later_file_lists(vector: Vector) -> None:
+    # Adopted: scheme:// paths are no files. Not adopted: the wording of the line that counts what was left out.
+    ops = files.FileOps(read={"src/a.ts", "https://example.com/a"}, edited={"src/b.ts", "local://plan.md"})
+    lists = files.file_lists(ops)
+    rendered = files.format_files(lists.read_files, lists.modified_files)
+    assert {**lists.to_details(), "rendered": rendered} == {
+        key: vector.expected[key] for key in ("readFiles", "modifiedFiles", "rendered")
+    }
+    capped = files.format_files([f"f{i:02}" for i in range(22)], []).splitlines()[-3:]
+    assert capped[::2] == vector.expected["capped"][::2]
+    assert capped[1] == "… (2 more files omitted)"
+
+
+@adapter("snapcompact:file_operations")
+def frame_file_lists(vector: Vector) -> None:
+    for case in vector.data["vectors"]:
+        ops = files.FileOps(set(case["read"]), set(case["written"]), set(case["edited"]))
+        for rules, generation in ((files.FileRules.SEED, "seed"), (files.FileRules.OCTAVO, "v18")):
+            lists = files.file_lists(ops, rules)
+            assert lists.to_details() == case[f"{generation}_lists"], case["name"]
+        lists = files.file_lists(ops, files.FileRules.SEED)
+        ours = files.upsert_files("SUMMARY", lists.read_files, lists.modified_files, ops.read)
+        assert ours == case["seed_summary"], case["name"]
