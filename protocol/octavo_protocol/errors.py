@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from octavo_protocol.base import JsonObject
+from pydantic import Field
+
+from octavo_protocol.base import JsonObject, Reply
 
 
 class ErrorKind(StrEnum):
@@ -175,3 +177,17 @@ class OctavoError(Exception):
     def code(self) -> int:
         """The JSON-RPC error code of the kind."""
         return ERRORS[self.kind].code
+
+
+class ErrorData(Reply):
+    """`error.data` on the wire."""
+
+    kind: ErrorKind = Field(description="What to switch on.")
+    session_id: str | None = Field(default=None, description="Session it is about.")
+    entry_id: str | None = Field(default=None, description="Entry it is about.")
+    provider: str | None = Field(default=None, description="Provider that failed.")
+    status: int | None = Field(default=None, description="HTTP status of the provider.")
+    retry_after_ms: int | None = Field(default=None, description="Time the provider asked to wait.")
+    details: Any = Field(
+        default=None, description="Further facts: a list of `{loc, msg}` for invalid params, else an object."
+    )
