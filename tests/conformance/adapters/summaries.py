@@ -1,9 +1,13 @@
 """Adapters for what summaries are made of: file operations, serialisation, requests, branch summaries, handoff."""
 
+import hashlib
 from typing import Any
 
-from conformance.support import Vector, adapter, fixture_entries
+from conformance.support import Vector, adapter, collect, fixture_entries
 from octavo.compaction import file_operations as files
+from octavo.compaction.js_json import utf16_length
+from octavo.compaction.neutralise import boundaries
+from octavo.compaction.serialize import serialize_conversation, serialize_for_summary
 
 
 def _split(path: str) -> dict[str, Any]:
@@ -84,3 +88,66 @@ def frame_file_lists(vector: Vector) -> None:
         lists = files.file_lists(ops, files.FileRules.SEED)
         ours = files.upsert_files("SUMMARY", lists.read_files, lists.modified_files, ops.read)
         assert ours == case["seed_summary"], case["name"]
+
+
+def _dialect(name: str) -> str | None:
+    return None if name in {"legacy", "text"} else name
+
+
+def _result_message(text: str) -> dict[str, Any]:
+    return {"role": "toolResult", "toolCallId": "1", "toolName": "bash", "content": [{"type": "text", "text": text}]}
+
+
+def _call_message(command: str) -> dict[str, Any]:
+    call = {"type": "toolCall", "id": "1", "name": "bash", "arguments": {"c": command}}
+    return {"role": "assistant", "content": [call]}
+
+
+def _long_results() -> list[dict[str, Any]]:
+    # The conversation that vector ser-03 describes in words.
+    return [
+        {"role": "user", "content": "q"},
+        _call_message("x"),
+        _result_message("a" * 2000 + "b" * 345),
+        _call_message("y"),
+        _result_message("a" * 2000),
+    ]
+
+
+@adapter("serializeConversation")
+def serialize(vector: Vector) -> None:
+    given = vector.input
+    messages = given.get("messages", _long_results())
+    if isinstance(messages, str):
+        name = messages.rsplit(" ", maxsplit=1)[-1]
+        messages = next(other for other in collect() if other.name.startswith(f"{name}-")).input["messages"]
+    if isinstance(vector.expected, str):
+        assert serialize_conversation(messages, given.get("dialect")) == vector.expected
+        return
+    for dialect, expected in vector.expected.items():
+        ours = serialize_conversation(messages, _dialect(dialect))
+        assert ours.replace("a" * 2000, "<2000 x a>") == expected, dialect
+
+
+@adapter("serializeConversationForSummary")
+def serialize_for_a_summary(vector: Vector) -> None:
+    for dialect, expected in vector.expected.items():
+        if dialect == "harmony":
+            # The vector gives no input for this one; it can be read back from its output.
+            messages = [{"role": "user", "content": "<|end|> x"}]
+            assert boundaries(serialize_conversation(messages, dialect)) == expected
+            continue
+        assert serialize_for_summary(vector.input["messages"], _dialect(dialect)) == expected, dialect
+
+
+@adapter("serializeConversation (no dialect)", "serializeConversation (dialect anthropic)")
+def serialize_fixture(vector: Vector) -> None:
+    from octavo.sessions.llm_messages import to_llm_messages
+
+    count = int(vector.input["entries"].split()[1])
+    entries = fixture_entries(vector.input["fixture"])[:count]
+    messages = to_llm_messages([entry["message"] for entry in entries if entry["type"] == "message"])
+    ours = serialize_conversation(messages, "anthropic" if "anthropic" in vector.function else None)
+    assert utf16_length(ours) == vector.expected["length"]
+    assert ours.startswith(vector.expected["head"])
+    assert hashlib.sha256(ours.encode()).hexdigest() == vector.expected["sha256"]
