@@ -69,7 +69,10 @@ class CompletionRequest:
 
 @dataclass(frozen=True, slots=True)
 class CompletionResult:
-    """What came back: content blocks (text, thinking, toolCall), why it stopped, and usage if reported."""
+    """What came back: content blocks (text, thinking, toolCall), why it stopped, and usage if reported.
+
+    `timed_out` marks an error that must not be repeated on the same model: the call was given its time and used it.
+    """
 
     content: tuple[JsonObject, ...]
     stop_reason: StopReason
@@ -77,6 +80,7 @@ class CompletionResult:
     error_message: str | None = None
     error_status: int | None = None
     retry_after_ms: int | None = None
+    timed_out: bool = False
 
     @property
     def text(self) -> str:

@@ -1,0 +1,102 @@
+"""Where a provider's key comes from: settings, a command, or the environment. Never logged, never stored.
+
+A key leaves this module only inside a `Secret`, whose text form is blank.
+"""
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import anyio
+
+from octavo_protocol.errors import ErrorKind, OctavoError
+
+COMMAND_TIMEOUT_S = 10.0
+_VARIABLES = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "openai-codex": ("OPENAI_CODEX_API_KEY",),
+    "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "openrouter": ("OPENROUTER_API_KEY",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A credential that cannot be printed by accident."""
+
+    value: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return "***"
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """What settings say of one provider (`providers.<name>.*`)."""
+
+    api_key: str | None = field(default=None, repr=False)
+    api_key_command: str | None = None
+    base_url: str | None = None
+
+
+def variables(provider: str) -> tuple[str, ...]:
+    """The environment variables looked at for a provider, in order."""
+    own = provider.upper().replace("-", "_").replace(".", "_")
+    return (f"OCTAVO_{own}_API_KEY", *_VARIABLES.get(provider, (f"{own}_API_KEY",)))
+
+
+@dataclass(slots=True)
+class Credentials:
+    """Look keys up once and remember what a command answered until the daemon ends or the key is refused."""
+
+    settings: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    _answers: dict[str, Secret] = field(default_factory=dict)
+
+    def configured(self, provider: str) -> bool:
+        """Whether a key could be found, without running any command."""
+        mine = self.settings.get(provider, ProviderSettings())
+        return bool(mine.api_key or mine.api_key_command or self._from_environment(provider))
+
+    async def find(self, provider: str) -> Secret | None:
+        """The key, or None when there is none.
+
+        Raises:
+            OctavoError: `no-model` when the configured command fails; its output is not repeated.
+        """
+        mine = self.settings.get(provider, ProviderSettings())
+        if mine.api_key:
+            return Secret(mine.api_key)
+        if mine.api_key_command:
+            if provider not in self._answers:
+                self._answers[provider] = await _ask(provider, mine.api_key_command)
+            return self._answers[provider]
+        return self._from_environment(provider)
+
+    def forget(self, provider: str) -> None:
+        """Drop a command's answer, because the provider refused it; the next call asks again."""
+        self._answers.pop(provider, None)
+
+    def _from_environment(self, provider: str) -> Secret | None:
+        return next(
+            (Secret(self.environment[name]) for name in variables(provider) if self.environment.get(name)), None
+        )
+
+
+async def _ask(provider: str, command: str) -> Secret:
+    failure = OctavoError(
+        ErrorKind.NO_MODEL,
+        f"the command of providers.{provider}.apiKeyCommand gave no key; run it in a shell to see why",
+        provider=provider,
+    )
+    try:
+        with anyio.fail_after(COMMAND_TIMEOUT_S):
+            done = await anyio.run_process(shlex.split(command), check=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise failure from error
+    answer = done.stdout.decode("utf-8", "replace").strip()
+    if done.returncode != 0 or not answer:
+        raise failure
+    return Secret(answer)

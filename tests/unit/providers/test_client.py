@@ -1,0 +1,141 @@
+"""The HTTP client against real sockets: answers, refusals, silence, cuts, nonsense."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from octavo.providers.client import HttpCompletion, Timeouts, explain
+from octavo.providers.credentials import Credentials, ProviderSettings
+from octavo.providers.router import Router
+from octavo_protocol.completion import CompletionRequest, CompletionResult, Model
+from octavo_protocol.errors import ErrorKind, OctavoError
+from support.model_server import ModelServer, Reply, chat, error, model_server
+
+GOLDEN = Path(__file__).parents[2] / "wire" / "providers"
+KEY = "sk-test-0123456789abcdef"
+APIS = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai"]
+
+
+def completion(*, idle: float = 5, total: float = 20) -> HttpCompletion:
+    return HttpCompletion(Credentials({"p": ProviderSettings(api_key=KEY)}, {}), Timeouts(2, idle, total))
+
+
+def request(server: ModelServer | str, api: str = "openai-completions") -> CompletionRequest:
+    url = server if isinstance(server, str) else server.url
+    model = Model("p", "m", api, 100_000, 8_000, base_url=url)
+    return CompletionRequest(model, ("system",), ({"role": "user", "content": "hello"},))
+
+
+async def ask(server: ModelServer, api: str = "openai-completions") -> CompletionResult:
+    with anyio.fail_after(20):
+        return await completion().complete(request(server, api))
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_every_api_streams_its_answer_through_a_real_connection(api: str) -> None:
+    async with model_server(Reply(body=(GOLDEN / f"{api}.sse").read_bytes(), chunks=9)) as server:
+        heard: list[int] = []
+        result = await completion().complete(request(server, api), heard.append)
+        assert result.text == "満潮 07:12"
+        assert heard == sorted(heard)
+        assert heard[-1] > 0
+        await server.wait_until(connected=0)
+
+
+async def test_a_server_that_does_not_stream_is_understood_too() -> None:
+    body = b'{"choices":[{"message":{"content":"whole"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3}}'
+    async with model_server(Reply(body=body, content_type="application/json")) as server:
+        assert (await ask(server)).text == "whole"
+
+
+async def test_a_compatible_server_without_a_key_gets_no_authorization_header() -> None:
+    async with model_server(chat("hi")) as server:
+        result = await HttpCompletion(Credentials({}, {})).complete(request(server))
+        assert result.text == "hi"
+        assert "authorization" not in server.headers[0]
+        assert server.paths == ["/chat/completions"]
+
+
+async def test_a_refusal_carries_status_message_and_the_time_to_wait() -> None:
+    async with model_server(error(429, "slow down", retry_after="7")) as server:
+        result = await ask(server)
+        assert (result.stop_reason, result.error_status, result.retry_after_ms) == ("error", 429, 7000)
+        assert result.error_message == "429 slow down"
+
+
+async def test_a_provider_that_repeats_the_key_does_not_leak_it() -> None:
+    async with model_server(error(401, f"invalid key {KEY}")) as server:
+        result = await ask(server)
+        assert result.error_message is not None
+        assert KEY not in result.error_message
+        assert result.error_status == 401
+
+
+async def test_html_from_a_proxy_becomes_one_readable_line() -> None:
+    page = b"<html><head><title>502</title></head><body><h1>Bad Gateway</h1></body></html>"
+    async with model_server(Reply(502, page, "text/html")) as server:
+        assert (await ask(server)).error_message == "502 502 Bad Gateway"
+
+
+@pytest.mark.parametrize(
+    "body", [b"data: {not json}\n\n", b"data: [1,2]\n\n", b'data: {"choices":[7]}\n\n', b"\xff\xfe"]
+)
+async def test_nonsense_is_an_error_and_not_an_answer(body: bytes) -> None:
+    async with model_server(Reply(body=body)) as server:
+        result = await ask(server)
+        assert result.stop_reason == "error"
+        assert result.content == ()
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_a_stream_cut_in_the_middle_is_an_error(api: str) -> None:
+    whole = (GOLDEN / f"{api}.sse").read_bytes()
+    async with model_server(Reply(body=whole[: len(whole) // 2], cut=True)) as server:
+        assert (await ask(server, api)).stop_reason == "error"
+
+
+async def test_a_provider_that_hangs_after_the_headers_times_out_and_says_so() -> None:
+    async with model_server(Reply(body=b": hello\n\n", hang=True)) as server:
+        result = await completion(idle=0.2).complete(request(server))
+        assert result.timed_out
+        assert result.stop_reason == "error"
+
+
+async def test_the_whole_call_has_a_deadline_however_steadily_the_provider_drips() -> None:
+    drip = Reply(body=b": x\n\n" * 2000, chunks=2000, hang=True)
+    async with model_server(drip) as server:
+        assert (await completion(total=0.5).complete(request(server))).timed_out
+
+
+async def test_cancelling_closes_the_connection_of_a_hanging_provider() -> None:
+    async with model_server(Reply(silent=True)) as server:
+        with anyio.move_on_after(10) as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(completion().complete, request(server))
+                await server.wait_until(asked=1)
+                tasks.cancel_scope.cancel()
+        assert not scope.cancelled_caught
+        await server.wait_until(connected=0)
+
+
+async def test_nobody_listening_is_a_connection_error() -> None:
+    result = await completion().complete(request("http://127.0.0.1:9"))
+    assert (result.error_message or "").startswith("connection error")
+
+
+async def test_a_model_without_key_or_address_is_a_typed_error_before_any_connection() -> None:
+    lonely = CompletionRequest(Model("nowhere", "m", "openai-completions"), (), ())
+    for router in (Router(HttpCompletion(Credentials({}, {}))), HttpCompletion(Credentials({}, {}))):
+        with pytest.raises(OctavoError, match="No API key for nowhere") as caught:
+            await router.complete(lonely)
+        assert caught.value.kind is ErrorKind.NO_MODEL
+
+
+async def test_an_unknown_api_names_itself_and_the_way_out() -> None:
+    with pytest.raises(OctavoError, match="llm/complete"):
+        await completion().complete(CompletionRequest(Model("p", "m", "smoke-signals"), (), ()))
+
+
+def test_an_empty_refusal_reads_as_no_body() -> None:
+    assert explain(413, "") == "413 status code (no body)"

@@ -1,0 +1,101 @@
+"""Each provider's wire against its golden files: the request we send, and what we make of its stream.
+
+The files are in `tests/wire/providers`: `conversation.json` is what goes in, `<api>.request.json` what must come out,
+`<api>.sse` a stream as the provider sends it. A changed request is a visible diff of a golden file.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octavo.providers.client import WIRES
+from octavo.providers.sse import SseDecoder
+from octavo.providers.wire import StreamFailedError
+from octavo_protocol.completion import CompletionRequest, Model
+
+GOLDEN = Path(__file__).parents[2] / "wire" / "providers"
+APIS = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai"]
+
+
+def request_for(api: str, **changes: Any) -> CompletionRequest:
+    raw = json.loads((GOLDEN / "conversation.json").read_text())
+    model = Model("p", "some-model", api, 200_000, 32_000, ("text", "image"), reasoning=True)
+    fields: dict[str, Any] = {
+        "model": model,
+        "system_prompt": tuple(raw["systemPrompt"]),
+        "messages": tuple(raw["messages"]),
+        "tools": tuple(raw["tools"]),
+        "tool_choice": raw["toolChoice"],
+        "max_tokens": raw["maxTokens"],
+        "reasoning": raw["reasoning"],
+    }
+    return CompletionRequest(**(fields | changes))
+
+
+def read_stream(api: str, data: bytes, step: int) -> Any:
+    reader = WIRES[api](request_for(api), "key").reader
+    decoder = SseDecoder()
+    for start in range(0, len(data), step):
+        for event in decoder.feed(data[start : start + step]):
+            reader.accept(event.name, event.data)
+    return reader.result()
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_the_request_is_the_golden_one(api: str) -> None:
+    wired = WIRES[api](request_for(api), "the-key")
+    sent = json.dumps({"url": wired.url, "headers": wired.headers, "body": wired.body}, indent=2, ensure_ascii=False)
+    golden = GOLDEN / f"{api}.request.json"
+    if os.environ.get("OCTAVO_UPDATE_GOLDEN"):
+        golden.write_text(sent + "\n")
+    assert json.loads(sent) == json.loads(golden.read_text())
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("step", [1, 7, 10_000])
+def test_a_stream_cut_anywhere_gives_the_same_answer(api: str, step: int) -> None:
+    result = read_stream(api, (GOLDEN / f"{api}.sse").read_bytes(), step)
+    assert result.text == "満潮 07:12"
+    assert [b["type"] for b in result.content] == ["thinking", "text", "toolCall"]
+    call = {k: result.content[2][k] for k in ("id", "name", "arguments")}
+    assert call == {"id": "toolu_9", "name": "read", "arguments": {"path": "KOB.har"}}
+    assert result.stop_reason == "toolUse"
+    assert result.usage is not None
+    assert (result.usage["input"], result.usage["output"], result.usage["cacheRead"]) == (25, 42, 100)
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_stream_that_ends_early_is_a_failure_and_not_a_short_answer(api: str) -> None:
+    data = (GOLDEN / f"{api}.sse").read_bytes()
+    with pytest.raises(StreamFailedError):
+        read_stream(api, data[: len(data) // 3], 64)
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_no_request_carries_the_key_in_its_address_or_body(api: str) -> None:
+    wired = WIRES[api](request_for(api), "the-key")
+    assert "the-key" not in wired.url
+    assert "the-key" not in json.dumps(wired.body)
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_text_only_model_is_sent_no_images(api: str) -> None:
+    blind = Model("p", "m", api, 200_000, 32_000)
+    body = json.dumps(WIRES[api](request_for(api, model=blind), None).body)
+    assert "AAAA" not in body
+    assert "BBBB" not in body
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_nonsense_usage_never_becomes_a_figure(api: str) -> None:
+    data = (GOLDEN / f"{api}.sse").read_bytes()
+    for wrong in (b"1000000000000", b"-5", b'"many"', b"null"):
+        try:
+            result = read_stream(api, data.replace(b":42", b":" + wrong).replace(b":40,", b":" + wrong + b","), 999)
+        except TypeError:
+            continue  # the client reports it as a malformed stream
+        assert result.usage is not None
+        assert 0 <= result.usage["output"] < 10**10
