@@ -4,7 +4,7 @@ import importlib
 import json
 import os
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,12 +15,18 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Vector:
-    """One golden case. `data` is the whole file; snapcompact files become one vector per file."""
+    """One golden case. `data` is the whole file.
+
+    A snapcompact file holds many cases in lists: each becomes a vector with the list's name as `section` and the item
+    as `case`. One more vector of the file, with section "", stands for what the file says as a whole.
+    """
 
     name: str
     function: str
     path: Path
     data: dict[str, Any]
+    section: str = ""
+    case: Any = None
 
     @property
     def input(self) -> Any:
@@ -69,11 +75,19 @@ def collect() -> tuple[Vector, ...]:
     for path in sorted((vectors_folder() / "engine").glob("*.json")):
         data = json.loads(path.read_text())
         found.append(Vector(data["name"], data["function"], path, data))
-    found.extend(
-        Vector(f"snapcompact-{path.stem}", f"snapcompact:{path.stem}", path, json.loads(path.read_text()))
-        for path in sorted((vectors_folder() / "snapcompact").glob("*.json"))
-    )
+    for path in sorted((vectors_folder() / "snapcompact").glob("*.json")):
+        found.extend(_cases(path))
     return tuple(found)
+
+
+def _cases(path: Path) -> Iterator[Vector]:
+    data = json.loads(path.read_text())
+    name, function = f"snapcompact-{path.stem}", f"snapcompact:{path.stem}"
+    yield Vector(name, function, path, data)
+    for section, cases in data.items():
+        if isinstance(cases, list) and cases and all(isinstance(case, dict) for case in cases):
+            for at, case in enumerate(cases):
+                yield Vector(f"{name}-{section}-{at:03}", function, path, data, section, case)
 
 
 @cache
