@@ -30,7 +30,7 @@ class BuildContextParams(SessionParams):
 class BuildContextResult(Reply):
     """Result of `session/buildContext`."""
 
-    messages: list[MessageObject] = Field(description="Messages in order, in the format asked for.")
+    messages: list[JsonObject] = Field(description="Messages in order, in the format asked for.")
     format: ContextFormat = Field(description="Shape of the messages.")
     system_prompt: list[str] = Field(default_factory=list, description="System prompt parts that go with them.")
     model: str | None = Field(default=None, description="`provider/id` in force.")
