@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from conformance.support import Vector, adapter, fixture_entries
+from octavo import templates
 from octavo.sessions.context import ContextRules, SessionContext, build_context, restorable_models
+from octavo.sessions.llm_messages import bash_execution_text, core_llm_messages, to_llm_messages
 from octavo.sessions.migrate import migrate_to_current
 from octavo.sessions.reading import load_session, parse_lines
 from octavo.sessions.tree import SessionTree
@@ -181,3 +183,43 @@ def roles_of(messages: list[dict[str, Any]]) -> dict[str, int]:
 def restores_models(vector: Vector) -> None:
     found = [restorable_models(case["models"], case["lastModelChangeRole"]) for case in vector.input]
     assert found == vector.expected
+
+
+def masks_template(value: Any, source: dict[str, Any]) -> Any:
+    """Vectors hide the wording of the context templates; put the same mask over ours."""
+    names = {"branchSummary": "branch-summary-context", "compactionSummary": "compaction-summary-context"}
+    if (name := names.get(source["role"])) is None:
+        return value
+    first, *rest = value["content"]
+    summary = source["summary"]
+    assert first["text"] == templates.render(name, summary=summary)
+    assert f"<summary>\n{summary}\n</summary>" in first["text"]
+    return {**value, "content": [{"type": "text", "text": f"{{{{{name} summary={summary}}}}}"}, *rest]}
+
+
+@adapter("convertToLlm (one message at a time)")
+def converts(vector: Vector) -> None:
+    found = [[masks_template(m, source) for m in to_llm_messages([source])] for source in vector.input]
+    assert found == vector.expected
+
+
+@adapter("defaultConvertToLlm (agent core; app roles dropped)")
+def converts_for_the_core(vector: Vector) -> None:
+    found = [len(core_llm_messages([{"role": role, "content": [], "summary": "s"}])) for role in vector.input]
+    assert found == vector.expected
+
+
+@adapter("bashExecutionToText")
+def tells_a_command(vector: Vector) -> None:
+    run = {"role": "bashExecution", "command": "c", "output": "o", "exitCode": 0, "cancelled": False}
+    assert [bash_execution_text({**run, "meta": meta}) for meta in vector.input] == vector.expected
+
+
+@adapter("format (applied to every rendered template)")
+def formats(vector: Vector) -> None:
+    assert [templates.format_text(text) for text in vector.input] == vector.expected
+
+
+@adapter("render")
+def renders(vector: Vector) -> None:
+    assert [templates.render_text(template, values) for template, values in vector.input] == vector.expected
