@@ -14,8 +14,8 @@ from octavo_protocol.settings import CompactionSettings
 WORDS = "alpha beta gamma delta epsilon " * 40
 
 
-def message(entry_id: str, role: str, text: str = WORDS, **extra: Any) -> dict[str, Any]:
-    content = [{"type": "text", "text": text}]
+def message(entry_id: str, role: str, **extra: Any) -> dict[str, Any]:
+    content = [{"type": "text", "text": f"{entry_id} {WORDS}"}]
     body = {"role": role, "content": content, "stopReason": "stop", "timestamp": 1, **extra}
     return {"type": "message", "id": entry_id, "timestamp": "2026-01-01T00:00:00.000Z", "message": body}
 
