@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from octavo.error_text.rate_limits import retry_hint_ms
+from octavo.error_text.verdicts import scrub
 from octavo.providers import anthropic, google, openai_chat, openai_responses
 from octavo.providers.credentials import Credentials, Secret
-from octavo.providers.errors import scrub
-from octavo.providers.rate_limits import retry_hint_ms
 from octavo.providers.sse import EventTooLargeError, SseDecoder
 from octavo.providers.wire import StreamFailedError, Wired
 from octavo_protocol.completion import CompletionRequest, CompletionResult, OnProgress

@@ -1,8 +1,8 @@
 """Compare error recognition with the vectors: overflow (engine.md §14), rate limits and retry hints (§13.8)."""
 
 from conformance.support import Vector, adapter
-from octavo.providers.overflow import OverflowRules, is_context_overflow, overflow_patterns
-from octavo.providers.rate_limits import is_usage_limit_error, parse_rate_limit_reason, retry_hint_ms
+from octavo.error_text.overflow import OverflowRules, is_context_overflow, overflow_patterns
+from octavo.error_text.rate_limits import is_usage_limit_error, parse_rate_limit_reason, retry_hint_ms
 
 
 def _message(item: object) -> tuple[dict[str, object], int]:

@@ -6,8 +6,8 @@ How to recognise an overflow is `overflow`'s subject, how long to wait `rate_lim
 import re
 from collections.abc import Iterable
 
-from octavo.providers.overflow import classify_text
-from octavo.providers.rate_limits import is_usage_limit_error
+from octavo.error_text.overflow import classify_text
+from octavo.error_text.rate_limits import is_usage_limit_error
 
 MAX_ERROR_CHARS = 2000
 """Characters of a provider's error text that are kept."""

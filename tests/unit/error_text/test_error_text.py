@@ -2,15 +2,15 @@
 
 import pytest
 
-from octavo.providers.errors import is_auth_failure, is_transient, scrub
-from octavo.providers.overflow import OverflowRules, classify_text, find_overflow, is_context_overflow
-from octavo.providers.rate_limits import (
+from octavo.error_text.overflow import OverflowRules, classify_text, find_overflow, is_context_overflow
+from octavo.error_text.rate_limits import (
     RateLimitReason,
     default_delay_ms,
     is_usage_limit_error,
     parse_rate_limit_reason,
     retry_hint_ms,
 )
+from octavo.error_text.verdicts import is_auth_failure, is_transient, scrub
 
 
 def failed(text: str) -> dict[str, object]:
