@@ -1,6 +1,11 @@
 """Vectors of the session core: reading, migration, tree, context and conversion (engine.md §1–3)."""
 
+import json
+import re
+import secrets
+import uuid
 from collections.abc import Callable
+from dataclasses import asdict
 from itertools import count
 from typing import Any
 
@@ -8,10 +13,15 @@ import pytest
 
 from conformance.support import Vector, adapter, fixture_entries
 from octavo import templates
+from octavo.sessions import entry_factory as make
+from octavo.sessions import ids
+from octavo.sessions.branching import branch_out, collect_for_branch_summary
 from octavo.sessions.context import ContextRules, SessionContext, build_context, restorable_models
 from octavo.sessions.llm_messages import bash_execution_text, core_llm_messages, to_llm_messages
 from octavo.sessions.migrate import migrate_to_current
 from octavo.sessions.reading import load_session, parse_lines
+from octavo.sessions.statistics import usage_statistics
+from octavo.sessions.titles import retitled
 from octavo.sessions.tree import SessionTree
 from octavo_protocol.errors import ErrorKind, OctavoError
 
@@ -223,3 +233,222 @@ def formats(vector: Vector) -> None:
 @adapter("render")
 def renders(vector: Vector) -> None:
     assert [templates.render_text(template, values) for template, values in vector.input] == vector.expected
+
+
+HEADER = make.session_header("0190-s", "2026-01-01T00:00:00.000Z", "/work")
+
+
+class Scribe:
+    """Appends to a tree as a session does: ids id0, id1, …, a second apart, each under the leaf."""
+
+    def __init__(self) -> None:
+        self.tree = SessionTree(HEADER)
+        self.new_id = counter("id")
+        self.seconds = count()
+
+    def stamp(self) -> make.Stamp:
+        return make.Stamp(self.new_id(), self.tree.leaf_id, f"2026-01-01T00:00:{next(self.seconds):02d}.000Z")
+
+    def add(self, entry: dict[str, Any]) -> str:
+        self.tree.add(entry)
+        return str(entry["id"])
+
+    def say(self, role: str, text: str) -> str:
+        return self.add(make.message_entry(self.stamp(), {"role": role, "content": text}))
+
+
+@adapter("SessionManager.append*")
+def shapes_entries(vector: Vector) -> None:
+    scribe = Scribe()
+    user = {"role": "user", "content": "a", "timestamp": 1767225600000}
+    first = scribe.add(make.message_entry(scribe.stamp(), user))
+    scribe.add(make.thinking_level_entry(scribe.stamp(), "high"))
+    scribe.add(make.thinking_level_entry(scribe.stamp(), None))
+    scribe.add(make.service_tier_entry(scribe.stamp(), "priority"))
+    scribe.add(make.mode_entry(scribe.stamp(), "plan", {"f": 1}))
+    scribe.add(make.model_entry(scribe.stamp(), "p/m"))
+    scribe.add(make.model_entry(scribe.stamp(), "p/s", "smol"))
+    scribe.add(make.session_init_entry(scribe.stamp(), "sp", "t", ["read"]))
+    scribe.add(
+        make.compaction_entry(
+            scribe.stamp(),
+            summary="S",
+            short_summary="sh",
+            first_kept_entry_id=first,
+            tokens_before=99,
+            details={"readFiles": []},
+            from_extension=False,
+            preserve_data={"k": 1},
+        )
+    )
+    scribe.add(make.custom_entry(scribe.stamp(), "ct", {"z": 1}))
+    scribe.add(
+        make.custom_message_entry(scribe.stamp(), "cm", "hello", display=True, details={"keep": 1}, attribution="agent")
+    )
+    scribe.add(make.tool_selection_entry(scribe.stamp(), ["t"]))
+    scribe.add(make.rule_injection_entry(scribe.stamp(), ["r"]))
+    scribe.add(make.label_entry(scribe.stamp(), first, "L1"))
+    scribe.tree.move_leaf(first)
+    details: dict[str, Any] = {"readFiles": [], "modifiedFiles": []}
+    scribe.add(make.branch_summary_entry(scribe.stamp(), "BS", details=details, from_extension=True))
+    assert [masked(entry) for entry in scribe.tree.entries] == vector.expected
+
+
+@adapter("SessionManager tree")
+def keeps_a_tree(vector: Vector) -> None:
+    scribe = Scribe()
+    tree = scribe.tree
+    expected = vector.expected
+    first = scribe.say("user", "u1")
+    second = scribe.say("assistant", "a1")
+    scribe.say("user", "u2")
+    tree.move_leaf(second)
+    other = scribe.say("user", "u2b")
+    scribe.add(make.label_entry(scribe.stamp(), first, "start"))
+    scribe.add(make.label_entry(scribe.stamp(), other, "later"))
+    scribe.add(make.label_entry(scribe.stamp(), other, None))
+
+    def nested(own: str) -> dict[str, Any]:
+        entry = tree.by_id[own]
+        kind = entry["message"]["content"] if entry["type"] == "message" else entry["type"]
+        node = {"id": own, "kind": kind, "children": [nested(child) for child in tree.sorted_children(own)]}
+        return node if tree.label_of(own) is None else {**node, "label": tree.label_of(own)}
+
+    assert [nested(root) for root in tree.sorted_children(None)] == expected["tree"]
+    assert {"a": tree.label_of(first), "d": tree.label_of(other)} == expected["labels"]
+    assert len(tree.children(second)) == expected["childrenOfB"]
+    assert tree.leaf_id is not None
+    assert tree.by_id[tree.leaf_id]["type"] == expected["leafIsLastLabel"]
+    for message in expected["errors"]:
+        with pytest.raises(OctavoError, match=f"^{re.escape(message)}$"):
+            tree.move_leaf("nope")
+    tree.move_leaf(None)
+    root = scribe.say("user", "another beginning")
+    assert tree.by_id[root]["parentId"] == expected["secondRootParent"]
+    assert len(tree.children(None)) == expected["roots"]
+    tree.move_leaf(None)
+    summary = make.branch_summary_entry(scribe.stamp(), "from root")
+    assert masked({**summary, "id": "id7"}) == expected["branchSummaryFromRoot"]
+
+
+@adapter("collectEntriesForBranchSummary")
+def collects(vector: Vector) -> None:
+    tree = SessionTree(HEADER, vector.input["entries"])
+    found = []
+    for old, target in vector.input["cases"]:
+        abandoned = collect_for_branch_summary(tree, old, target)
+        ids_found = [entry["id"] for entry in abandoned.entries]
+        found.append(
+            {"oldLeaf": old, "target": target, "entries": ids_found, "commonAncestorId": abandoned.common_ancestor_id}
+        )
+    assert found == vector.expected
+
+
+@adapter("createBranchedSession")
+def branches_out(vector: Vector) -> None:
+    scribe = Scribe()
+    scribe.say("user", "u1")
+    with pytest.raises(OctavoError, match=f"^{re.escape(vector.expected['throws'])}$"):
+        branch_out(scribe.tree, vector.input["leafId"], new_id=scribe.new_id, timestamp="2026-01-01T00:00:09.000Z")
+
+
+@adapter("SessionManager.fork")
+def forks(vector: Vector) -> None:
+    scribe = Scribe()
+    scribe.say("user", "u1")
+    scribe.say("assistant", "a1")
+    old = scribe.tree.header
+    new = make.session_header(
+        ids.new_session_id(1767225600000, secrets.token_bytes), old["timestamp"], old["cwd"], parent_session=old["id"]
+    )
+    assert (new["parentSession"] == old["id"]) == vector.expected["parentSessionIsOldId"]
+    assert len([new, *scribe.tree.entries]) == vector.expected["newFileLines"]
+    names = {ids.session_file_name(header["timestamp"], header["id"]) for header in (old, new)}
+    assert (len(names) == 2) == vector.expected["differentFile"]
+
+
+@adapter("appendMessage")
+def draws_ids(vector: Vector) -> None:
+    entry_id = ids.new_entry_id(set(), random_bytes=secrets.token_bytes, now_ms=lambda: 1767225600000)
+    assert bool(re.match(vector.expected["entryIdMatches"], entry_id)) == vector.expected["ok"]
+    session_id = ids.new_session_id(1767225600000, secrets.token_bytes)
+    assert (uuid.UUID(session_id).version == 7) == vector.expected["sessionIdIsUuidV7"]
+    assert HEADER["version"] == vector.expected["headerVersion"]
+
+
+@adapter("SessionManager file naming")
+def names_files(vector: Vector) -> None:
+    now = 1767225600123
+    name = ids.session_file_name(ids.iso_timestamp(now), ids.new_session_id(now, secrets.token_bytes))
+    assert bool(re.match(vector.expected["matches"], name)) == vector.expected["ok"]
+
+
+@adapter("SessionManager.open")
+def opens(vector: Vector) -> None:
+    scribe = Scribe()
+    model = scribe.add(make.model_entry(scribe.stamp(), "p/m"))
+    scribe.say("user", "u1")
+    scribe.say("assistant", "a1")
+    scribe.say("user", "u2")
+    scribe.tree.move_leaf(model)
+    scribe.say("user", "on a branch")
+    header = retitled(HEADER, "My title")
+    file = "".join(json.dumps(line) + "\n" for line in (header, *scribe.tree.entries))
+    session = load_session(file.encode())
+    tree = SessionTree(session.header, session.entries)
+    assert (session.header["title"], session.header["titleSource"]) == (
+        vector.expected["title"],
+        vector.expected["titleSource"],
+    )
+    assert len(tree) == vector.expected["entries"]
+    assert (tree.leaf_id == tree.entries[-1]["id"]) == vector.expected["leafIsLastEntry"]
+    roles = [e["message"]["role"] if e["type"] == "message" else e["type"] for e in tree.path(tree.leaf_id)]
+    assert roles == vector.expected["branchRoles"]
+
+
+@adapter("setSessionName")
+def names_sessions(vector: Vector) -> None:
+    header = HEADER
+    for step in vector.expected:
+        renamed = retitled(header, step["name"], step["source"])
+        assert (renamed is not None) == step["accepted"]
+        header = renamed or header
+        assert (header.get("title"), header.get("titleSource")) == (step["current"], step["titleSource"])
+
+
+@adapter("getUsageStatistics")
+def counts_usage(vector: Vector) -> None:
+    def usage(figures: tuple[int, int, int, int], cost: float) -> dict[str, Any]:
+        names = ("input", "output", "cacheRead", "cacheWrite")
+        return {**dict(zip(names, figures, strict=True)), "cost": {"total": cost}}
+
+    def result(tool: str, amount: dict[str, Any]) -> dict[str, Any]:
+        return {"role": "toolResult", "toolName": tool, "toolCallId": "c", "content": [], "details": {"usage": amount}}
+
+    scribe = Scribe()
+    messages = [
+        {"role": "assistant", "content": [], "usage": usage((1, 2, 3, 4), 0.25)},
+        result("task", usage((10, 5, 3, 2), 0.5)),
+        result("bash", usage((7, 7, 7, 7), 7)),
+        {"role": "user", "content": "x", "usage": usage((7, 7, 7, 7), 7)},
+    ]
+    entries = [make.message_entry(scribe.stamp(), message) for message in messages]
+    found = asdict(usage_statistics(entries))
+    camel = {"cache_read": "cacheRead", "cache_write": "cacheWrite", "premium_requests": "premiumRequests"}
+    assert {camel.get(name, name): figure for name, figure in found.items()} == vector.expected
+
+
+@adapter("computeDefaultSessionDir (basename)")
+def names_folders(vector: Vector) -> None:
+    places = {"<HOME>": "/home/ada", "<TMP>": "/tmp"}
+
+    def placed(path: str) -> str:
+        for mark, place in places.items():
+            path = path.replace(mark, place)
+        return path
+
+    found = [
+        ids.session_folder_name(placed(cwd), home=places["<HOME>"], temp=places["<TMP>"])
+        for cwd in vector.input["cwds"]
+    ]
+    assert found == vector.expected
