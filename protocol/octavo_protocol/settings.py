@@ -194,16 +194,26 @@ class ProviderSettings(Group):
 class Settings(Group):
     """Every setting with its value."""
 
-    compaction: CompactionSettings = Field(default=CompactionSettings(), description="Compaction.")
-    branch_summary: BranchSummarySettings = Field(default=BranchSummarySettings(), description="Branch summaries.")
-    context_promotion: ContextPromotionSettings = Field(default=ContextPromotionSettings(), description="Promotion.")
-    snapcompact: SnapcompactSettings = Field(default=SnapcompactSettings(), description="Frames.")
-    retry: RetrySettings = Field(default=RetrySettings(), description="Retries.")
-    sessions: SessionsSettings = Field(default=SessionsSettings(), description="Session files.")
-    server: ServerSettings = Field(default=ServerSettings(), description="The connection.")
-    hooks: HooksSettings = Field(default=HooksSettings(), description="Hooks.")
-    client: ClientSettings = Field(default=ClientSettings(), description="Requests to clients.")
-    http: HttpSettings = Field(default=HttpSettings(), description="Calls to providers.")
+    compaction: CompactionSettings = Field(
+        default_factory=CompactionSettings, description="When and how the context shrinks."
+    )
+    branch_summary: BranchSummarySettings = Field(
+        default_factory=BranchSummarySettings, description="Leaving a branch."
+    )
+    context_promotion: ContextPromotionSettings = Field(
+        default_factory=ContextPromotionSettings, description="Larger windows."
+    )
+    snapcompact: SnapcompactSettings = Field(
+        default_factory=SnapcompactSettings, description="How frames are drawn, and for what."
+    )
+    retry: RetrySettings = Field(default_factory=RetrySettings, description="Repeated model calls.")
+    sessions: SessionsSettings = Field(
+        default_factory=SessionsSettings, description="Where session files are and how safe."
+    )
+    server: ServerSettings = Field(default_factory=ServerSettings, description="Limits of a connection.")
+    hooks: HooksSettings = Field(default_factory=HooksSettings, description="Waiting for hooks.")
+    client: ClientSettings = Field(default_factory=ClientSettings, description="Waiting for clients.")
+    http: HttpSettings = Field(default_factory=HttpSettings, description="Waiting for providers.")
     tree_filter_mode: Literal["default", "no-tools", "user-only", "labeled-only", "all"] = Field(
         default="default", description="What a tree view shows unless it asks for something else."
     )

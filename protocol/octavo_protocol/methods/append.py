@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from octavo_protocol.base import EntryObject, JsonObject, MessageObject, Reply
+from octavo_protocol.base import JsonObject, MessageObject, Reply
 from octavo_protocol.methods.common import SessionParams
 from octavo_protocol.methods.session import HostContext
 
@@ -33,7 +33,7 @@ class AppendParams(SessionParams):
     messages: list[Annotated[MessageObject, AfterValidator(_has_role)]] | None = Field(
         default=None, min_length=1, description="Messages, each stored as one entry of type `message`."
     )
-    entries: list[Annotated[EntryObject, AfterValidator(_has_type)]] | None = Field(
+    entries: list[Annotated[JsonObject, AfterValidator(_has_type)]] | None = Field(
         default=None,
         min_length=1,
         description="Entries of any type; `id`, `parentId` and `timestamp` are filled in where absent.",

@@ -234,7 +234,7 @@ _COMPACTION = (
         "session/compact",
         compaction.CompactParams,
         compaction.CompactionResult,
-        "Replace old history by a summary or frames: plan, run, check, write one entry, tell. With `hold` the result "
+        "Replace old history by a summary or frames. Plan, run, check, write one entry, tell; with `hold` the result "
         "waits for apply or discard. A failed or cancelled run leaves the session as it was.",
         long_running=True,
         cancellable=True,
@@ -274,8 +274,8 @@ _MAINTENANCE = (
         "session/checkMaintenance",
         maintenance.CheckMaintenanceParams,
         maintenance.Directive,
-        "Let the daemon look after the context at a turn's end, before a prompt, or between tool calls, and say what "
-        "to do next. It never calls tools and never runs the agent loop.",
+        "Look after the context and say what the host does next. Asked at a turn's end, before a prompt, or between "
+        "tool calls; the daemon itself never calls tools and never runs the agent loop.",
         long_running=True,
         cancellable=True,
         errors=_WRITES,
@@ -348,7 +348,7 @@ _SNAPCOMPACT = (
         "snapcompact/inline",
         snapcompact.InlineParams,
         snapcompact.InlineResult,
-        "Plan, and draw, the system prompt and large tool results of one request as frames where that saves tokens.",
+        "Draw the system prompt and large tool results of one request as frames where that saves tokens.",
         long_running=True,
         cancellable=True,
         errors=(ErrorKind.STRATEGY_UNAVAILABLE,),
