@@ -26,11 +26,7 @@ PENDING: dict[str, str] = {
     "requestRemoteCompaction": "to come",
     "snapcompact:compact_seed": "to come",
     "snapcompact:compact_v18": "to come",
-    "snapcompact:dim_stopwords": "to come",
     "snapcompact:inline_plan": "to come",
     "snapcompact:provider_budgets": "to come",
-    "snapcompact:render": "to come",
-    "snapcompact:render_seed_derived": "to come",
-    "snapcompact:renderability_v18": "to come",
     "snapcompact:serialize": "to come",
 }
