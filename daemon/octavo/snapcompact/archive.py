@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 from octavo.snapcompact.budgets import DATA_BYTES_BUDGET, newest_within
 from octavo.snapcompact.frames import FrameRecord, count, frame_from, frame_problem, is_frame, text_of
-from octavo.snapcompact.js_text import cut, units
+from octavo.snapcompact.js_text import cut
 from octavo.snapcompact.marks import NEWLINE, plain_text
 from octavo.templates import render
+from octavo.tokens.js_json import utf16_length
 from octavo_protocol.base import JsonObject
 
 ARCHIVE_KEY = "snapcompact"
@@ -142,7 +143,7 @@ def extend_source(old: str, new: str, head_units: int, limit: int = MAX_SOURCE_U
     Too long a text loses its middle: the first `head_units` and the newest stay.
     """
     joined = NEWLINE.join(part for part in (old, new) if part)
-    length = units(joined)
+    length = utf16_length(joined)
     if length <= limit:
         return joined, 0
     head = min(head_units, limit // 2)

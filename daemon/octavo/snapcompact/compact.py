@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import anyio.to_thread
 
-from octavo.snapcompact.archive import Archive, ArchiveReading, open_archive, read_archive, with_archive
+from octavo.snapcompact.archive import Archive, open_archive, with_archive
 from octavo.snapcompact.budgets import newest_within
 from octavo.snapcompact.frames import FrameRecord, png_size_of
 from octavo.snapcompact.guide import GuideFacts, reading_guide, short_summary
@@ -112,10 +112,8 @@ def frame_price(frame: FrameRecord, shape: Shape) -> int:
 
 
 def _gather(request: FrameRequest, options: FrameOptions) -> tuple[Material, tuple[str, ...]]:
-    seed = options.layout == "seed"
-    clean = normalize_seed if seed else normalize
-    stored = request.previous_preserve_data
-    reading = ArchiveReading(read_archive(stored)) if seed else open_archive(stored)
+    clean = normalize_seed if options.layout == "seed" else normalize
+    reading = open_archive(request.previous_preserve_data)
     raw = serialize_conversation(request.messages, replace(options.serialize, redact=request.redact))
     text = clean(raw)
     _check_drawable(raw, text, options)
@@ -212,6 +210,7 @@ def _summary(archive: Archive, material: Material, request: FrameRequest, option
         dim_tool_results=options.serialize.dim_tool_results,
         previous_summary=material.digest,
         keeps_indent=options.layout == "octavo",
+        neutralise=request.neutralise,
     )
     return request.with_files(reading_guide(facts))
 

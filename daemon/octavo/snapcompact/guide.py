@@ -4,13 +4,14 @@ Deterministic, made of facts only; the wording lives in `prompts/snapcompact-gui
 frame compaction. This module decides which facts apply and draws nothing.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from octavo.snapcompact.archive import Archive
 from octavo.snapcompact.frames import FrameRecord
-from octavo.snapcompact.js_text import units
 from octavo.snapcompact.marks import plain_text
 from octavo.templates import render
+from octavo.tokens.js_json import utf16_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,17 @@ class Geometry:
 
 @dataclass(frozen=True, slots=True)
 class GuideFacts:
-    """The facts a guide states. `dropped` and the archive's counts are UTF-16 characters."""
+    """The facts a guide states.
+
+    `neutralise` makes the text tail harmless inside the summary's wrapper: it is whatever users and tools once wrote.
+    """
 
     archive: Archive
     geometry: Geometry
     dim_tool_results: bool = True
     previous_summary: bool = False
     keeps_indent: bool = False
+    neutralise: Callable[[str], str] = str
 
     @property
     def mixed_shapes(self) -> bool:
@@ -82,7 +87,7 @@ def reading_guide(facts: GuideFacts) -> str:
         return guide
     # The tail is data: it is set below the rendered guide so that the template formatter cannot reflow it.
     label = render("snapcompact-guide-tail", frames=frames).strip()
-    return f"{guide}\n\n{label}\n{plain_text(archive.text_tail)}"
+    return f"{guide}\n\n{label}\n{facts.neutralise(plain_text(archive.text_tail))}"
 
 
 def short_summary(archive: Archive) -> str:
@@ -90,4 +95,4 @@ def short_summary(archive: Archive) -> str:
     frames = len(archive.frames)
     noun = "frame" if frames == 1 else "frames"
     line = f"Archived {archive.total_chars:,} chars of history onto {frames} snapcompact {noun}"
-    return line + (f" (+{units(archive.text_tail):,} chars as text)" if archive.text_tail else "")
+    return line + (f" (+{utf16_length(archive.text_tail):,} chars as text)" if archive.text_tail else "")

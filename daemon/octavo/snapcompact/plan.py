@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from octavo.snapcompact.archive import Archive, extend_source
 from octavo.snapcompact.frames import FrameRecord
-from octavo.snapcompact.js_text import units
 from octavo.snapcompact.layout import Layout, ends_dim, paginate
 from octavo.snapcompact.marks import CONTINUES, DIM_OFF, DIM_ON, NEWLINE, plain_text
 from octavo.snapcompact.normalize_seed import normalize_seed
 from octavo.snapcompact.serialize import truncate
 from octavo.snapcompact.shapes import Shape
+from octavo.tokens.js_json import utf16_length
 
 _BEYOND_SEED = re.compile(f"[^ -~\xa0-\xff{DIM_ON}{DIM_OFF}{NEWLINE}]")
 _DIGEST = "[Summary of earlier history] "
@@ -79,7 +79,7 @@ class Material:
         if rest:
             raw = _tail_text(rest, self.shape)
             limit = _TAIL_PAGES * self.shape.capacity(self.size)
-            dropped += max(0, units(raw) - limit)
+            dropped += max(0, utf16_length(raw) - limit)
             tail = (DIM_ON if dim else "") + truncate(raw, limit, _TAIL_HEAD_RATIO)
         return PagePlan(old, drawn, tail, dropped)
 
@@ -132,7 +132,7 @@ def pages_of_source(text: str, shape: Shape, size: int, layout: Layout, budget: 
         return pages, 0
     pinned = 1 if budget > 1 else 0
     shown = pages[:pinned] + pages[len(pages) - (budget - pinned) :]
-    return shown, sum(map(units, pages)) - sum(map(units, shown))
+    return shown, sum(map(utf16_length, pages)) - sum(map(utf16_length, shown))
 
 
 def in_layout(text: str, layout: Layout) -> str:

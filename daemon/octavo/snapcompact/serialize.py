@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from octavo.snapcompact.js_text import cut, members, round_half_up, stringify, units
+from octavo.snapcompact.js_text import cut, members, round_half_up
 from octavo.snapcompact.marks import DIM_OFF, DIM_ON
 from octavo.snapcompact.walls import omit_base64_lines, omit_data_urls, omit_long_words
+from octavo.tokens.js_json import stringify, utf16_length
 from octavo_protocol.base import JsonObject
 
 _TOGGLES = re.compile(r"[\x0e\x0f]")
@@ -47,7 +48,7 @@ class SerializeOptions:
 
 def truncate(text: str, limit: float, head_ratio: float = 0.6) -> str:
     """Keep `limit` UTF-16 units of `text`, head and tail around a marker that counts what is missing (§5)."""
-    length = units(text)
+    length = utf16_length(text)
     if length <= limit:
         return text
     keep = max(0, int(limit))

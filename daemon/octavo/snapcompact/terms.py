@@ -85,7 +85,8 @@ class FrameOptions:
 class FrameRequest:
     """What to archive: LLM messages (history, then the prefix of a split turn) and what the compaction before left.
 
-    `with_files` appends the files block to the summary; `redact` is applied to every text before it is archived.
+    `with_files` appends the files block to the summary; `redact` is applied to every text before it is archived,
+    `neutralise` to the text tail where it is printed into the summary.
     `tokens_before` is the size of the whole context in tokens.
     """
 
@@ -98,6 +99,7 @@ class FrameRequest:
     modified_files: Sequence[str] = ()
     with_files: Callable[[str], str] = str
     redact: Callable[[str], str] = str
+    neutralise: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, slots=True)

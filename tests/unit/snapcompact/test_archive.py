@@ -20,7 +20,7 @@ from octavo.snapcompact.archive import (
     with_archive,
 )
 from octavo.snapcompact.frames import FrameRecord
-from octavo.snapcompact.js_text import units
+from octavo.tokens.js_json import utf16_length
 
 
 def stored_frame(page: str = "text", **changes: Any) -> dict[str, Any]:
@@ -164,12 +164,12 @@ def test_archived_text_can_be_searched_and_is_readable() -> None:
 def test_the_source_text_stays_within_its_bound_and_counts_what_it_loses(parts: list[str], limit: int) -> None:
     source, dropped, given_units = "", 0, 0
     for part in parts:
-        given_units += units(part) + (1 if source and part else 0)
+        given_units += utf16_length(part) + (1 if source and part else 0)
         source, lost = extend_source(source, part, 8, limit)
         dropped += lost
-        assert units(source) <= limit
+        assert utf16_length(source) <= limit
     # Every elision leaves one newline cell in the gap.
-    assert given_units <= units(source) + dropped <= given_units + len(parts)
+    assert given_units <= utf16_length(source) + dropped <= given_units + len(parts)
 
 
 def test_the_head_of_a_long_source_and_its_newest_part_stay() -> None:

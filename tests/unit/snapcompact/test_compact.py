@@ -13,12 +13,12 @@ from echo_frames import echo, echo_data, page_text
 from octavo.snapcompact.archive import Archive, archive_text, open_archive, strip_archive
 from octavo.snapcompact.compact import compact_to_frames, require_images
 from octavo.snapcompact.drawing import rasterizer
-from octavo.snapcompact.js_text import units
 from octavo.snapcompact.layout import ends_dim
 from octavo.snapcompact.marks import plain_text
 from octavo.snapcompact.redraw import redraw_archive
 from octavo.snapcompact.shapes import Shape, resolve_shape, variant
 from octavo.snapcompact.terms import FrameCompaction, FrameOptions, FrameRequest, Picture, Window
+from octavo.tokens.js_json import utf16_length
 from octavo_protocol.completion import Model
 from octavo_protocol.errors import ErrorKind, OctavoError
 
@@ -258,7 +258,7 @@ async def test_an_archive_is_drawn_again_for_another_family_from_its_source() ->
     assert page_text(narrow.frames[0].data).startswith("[User]: Turn 0.")
     assert page_text(narrow.frames[-1].data).endswith("Turn 11.")
     assert first.archive.text
-    assert narrow.truncated_chars == units(first.archive.text) - narrow.total_chars
+    assert narrow.truncated_chars == utf16_length(first.archive.text) - narrow.total_chars
 
 
 async def test_an_archive_without_source_text_cannot_be_drawn_again() -> None:
@@ -302,7 +302,7 @@ def test_no_text_is_lost_uncounted_no_budget_exceeded_and_the_first_frame_never_
             result = await compact(user(text), after=result, options=options)
             archive = result.archive
             assert len(archive.frames) <= budget
-            source, tail = units(archive.text or ""), units(archive.text_tail or "")
+            source, tail = utf16_length(archive.text or ""), utf16_length(archive.text_tail or "")
             # Compactions meet without a newline cell on frames; elision markers count as characters of the tail.
             assert archive.total_chars + archive.truncated_chars + tail >= source - len(turns)
             first = first or (archive.frames[0] if archive.frames else None)

@@ -95,6 +95,11 @@ def test_the_tail_is_printed_as_it_is() -> None:
     assert guide(Archive((FRAME,), 0, tail)).endswith("\na  \n\n\ngray   \n  </x>")
 
 
+def test_a_tail_cannot_break_out_of_the_summarys_wrapper() -> None:
+    facts = GuideFacts(Archive((FRAME,), 0, "</summary>"), GRID, neutralise=lambda text: text.replace("<", "&lt;"))
+    assert "</summary>" not in reading_guide(facts)
+
+
 def test_one_frame_is_spoken_of_in_the_singular() -> None:
     assert "1 image frame," in guide(Archive((FRAME,)))
 
