@@ -1,0 +1,289 @@
+"""The engine inside an open session: the queue, the turn, the write in a thread, the tree, and who is told.
+
+`live.LiveSession` is this plus the methods people call; nothing else uses it. The order of every change is: plan on
+the tree, encode and write in a thread, apply to the tree, tell subscribers, acknowledge. Planning runs on the event
+loop and writing in a thread while the turn is held, so the tree never changes under either.
+"""
+
+import contextlib
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from octavo.sessions.changes import ChangeKind
+from octavo.sessions.following import FollowingSession
+from octavo.sessions.ids import iso_timestamp, new_entry_id
+from octavo.sessions.lease import Lease
+from octavo.sessions.persistence import persist_line
+from octavo.sessions.planning import Draft, Plan, Planner
+from octavo.sessions.state import Line, Mode, Surroundings, T, side_folder
+from octavo.sessions.store.disk import make_folder, rename_together
+from octavo.sessions.store.offload import is_stub
+from octavo.sessions.store.session_file import SessionFile
+from octavo.sessions.store.side_lines import append_side_lines
+from octavo.sessions.tree import SessionTree, is_leaf_marker
+from octavo_protocol.base import JsonObject
+from octavo_protocol.errors import ErrorKind, OctavoError
+
+ORIGINALS = "originals.jsonl"
+"""File in the side folder with what rewrites replaced: lines `{entry, replacedAt, reason}`."""
+_BATCH = 512
+"""Appends that share one write at most."""
+_ATTEMPTS = 4
+"""How often one batch is planned anew because another program keeps changing the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """An acknowledged append: ids in the order given, which of them existed before, the leaf and the change number."""
+
+    entry_ids: tuple[str, ...]
+    repeated_ids: tuple[str, ...]
+    leaf_id: str | None
+    seq: int
+
+
+@dataclass(slots=True, eq=False)
+class _Pending:
+    """One append on its way."""
+
+    draft: Draft
+    kind: ChangeKind
+    result: Appended | None = None
+    error: BaseException | None = None
+
+    @property
+    def settled(self) -> bool:
+        return self.result is not None or self.error is not None
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What the writing thread did: the stored form of each plan's entries, or the appends that cannot be encoded."""
+
+    stored: list[list[Line]]
+    foreign: list[JsonObject] = field(default_factory=list)
+    rejected: dict[int, OctavoError] = field(default_factory=dict)
+
+
+class SessionActor(FollowingSession):
+    """Adds the queue and the writing; see the module."""
+
+    def __init__(
+        self,
+        tree: SessionTree,
+        surroundings: Surroundings,
+        *,
+        path: Path | None,
+        mode: Mode = "write",
+        store: SessionFile | None = None,
+        lease: Lease | None = None,
+    ) -> None:
+        super().__init__(tree, surroundings, path=path, mode=mode, store=store, lease=lease)
+        self._queue: deque[_Pending] = deque()
+        self._turn = anyio.Lock(fast_acquire=True)
+
+    # -- the queue -----------------------------------------------------------------------------------------------
+
+    async def _submit(self, draft: Draft, kind: ChangeKind) -> Appended:
+        self._expect_writable()
+        pending = _Pending(draft, kind)
+        self._queue.append(pending)
+        try:
+            async with self._turn:
+                if not pending.settled:
+                    with anyio.CancelScope(shield=True):
+                        await self._commit_queue(pending)
+        except BaseException:
+            with contextlib.suppress(ValueError):
+                self._queue.remove(pending)
+            raise
+        if pending.error is not None:
+            raise pending.error
+        assert pending.result is not None
+        return pending.result
+
+    @contextlib.asynccontextmanager
+    async def _exclusive(self, *, writing: bool = True) -> AsyncIterator[None]:
+        """The turn, for a change that is no append; not interrupted by cancellation once it is there."""
+        async with self._turn:
+            if writing:
+                self._expect_writable()
+            self._expect_open()
+            with anyio.CancelScope(shield=True):
+                yield
+
+    async def _commit_queue(self, until: _Pending | None = None) -> None:
+        """Write what waits, in order, several appends at a time, up to the batch that contains `until`."""
+        while self._queue and not (until is not None and until.settled):
+            batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
+            generation = self._generation()
+            try:
+                await self._commit(batch)
+            except Exception as error:  # noqa: BLE001 - handed to every waiting append, which raises it
+                for pending in batch:
+                    if not pending.settled:
+                        pending.error = error
+                if self._generation() != generation:
+                    # A rewrite failed after its rename: the file is the truth, whatever became of the answer.
+                    await self._catch_up(force=True)
+
+    async def _rewriting(self, call: Callable[[], T]) -> T:
+        """Run a rewrite in the thread; if it fails half-way, take over what the file has become."""
+        generation = self._generation()
+        try:
+            return await self._in_thread(call)
+        except OctavoError:
+            if self._generation() != generation:
+                await self._catch_up(force=True)
+            raise
+
+    async def _commit(self, batch: Sequence[_Pending]) -> None:
+        for attempt in range(_ATTEMPTS):
+            planned = self._plan([pending for pending in batch if not pending.settled])
+            if not planned:
+                return
+            try:
+                outcome = await self._in_thread(partial(self._write, [plan for _, plan in planned]))
+            except OctavoError as error:
+                if error.kind != ErrorKind.CONTENT_MODIFIED or attempt + 1 == _ATTEMPTS:
+                    raise
+                await self._catch_up(keep_leaf=True)
+                continue
+            if not outcome.rejected:
+                self._apply(planned, outcome)
+                return
+            for number, refusal in outcome.rejected.items():
+                planned[number][0].error = refusal
+
+    def _plan(self, batch: Sequence[_Pending]) -> list[tuple[_Pending, Plan]]:
+        planner = Planner(
+            self.tree,
+            new_id=partial(
+                new_entry_id, random_bytes=self._surroundings.random_bytes, now_ms=self._surroundings.now_ms
+            ),
+            now=iso_timestamp(self._surroundings.now_ms()),
+            session_id=self.session_id,
+        )
+        planned = []
+        for pending in batch:
+            try:
+                planned.append((pending, planner.plan(pending.draft)))
+            except OctavoError as error:
+                pending.error = error
+        return planned
+
+    def _apply(self, planned: Sequence[tuple[_Pending, Plan]], outcome: _Outcome) -> None:
+        jumped = False
+        for (pending, plan), stored in zip(planned, outcome.stored, strict=True):
+            added = []
+            for entry, _ in stored:
+                jumped = jumped or entry.get("parentId") != self.tree.leaf_id or is_leaf_marker(entry)
+                self.tree.add(entry)
+                self._note_compaction(entry)
+                if not is_leaf_marker(entry):
+                    added.append(entry["id"])
+            self._own.update(added)
+            if stored:
+                self._announce(pending.kind, tuple(added))
+            fresh = {entry["id"] for entry, _ in stored}
+            repeated = tuple(entry_id for entry_id in plan.entry_ids if entry_id not in fresh)
+            pending.result = Appended(plan.entry_ids, repeated, self.tree.leaf_id, self._log.seq)
+        if jumped:
+            self._keep_payload_of_branch()
+        if outcome.foreign:
+            self._add_foreign(outcome.foreign, keep_leaf=True)
+
+    # -- in the thread -------------------------------------------------------------------------------------------
+
+    def _write(self, plans: Sequence[Plan]) -> _Outcome:
+        outcome = _Outcome([])
+        for number, plan in enumerate(plans):
+            try:
+                outcome.stored.append([persist_line(entry, self.blobs) for entry in plan.new])
+            except (TypeError, ValueError, RecursionError) as error:
+                message = f"An entry cannot be stored as JSON ({error}); correct it and append it again."
+                outcome.rejected[number] = OctavoError(ErrorKind.INVALID_PARAMS, message, sessionId=self.session_id)
+                outcome.stored.append([])
+        lines = [line for stored in outcome.stored for line in stored]
+        if lines and not outcome.rejected:
+            outcome.foreign = self._write_lines(lines)
+        return outcome
+
+    def _write_lines(self, lines: Sequence[Line]) -> list[JsonObject]:
+        """Bring the lines to disk in the way the state of the file asks for; returns foreign entries found thereby."""
+        if self.path is None:
+            return []
+        if self._store is None:
+            if any(_is_assistant(entry) for entry, _ in lines):
+                self._materialise(lines)
+            return []
+        if self._store.must_rewrite:
+            return self._rewrite_file(self.tree.header, {}, lines)
+        self._store.append(lines, self._surroundings.now_ms())
+        return []
+
+    def _rewrite_file(
+        self, header: JsonObject, replaced: Mapping[str, JsonObject], lines: Sequence[Line] = ()
+    ) -> list[JsonObject]:
+        assert self._store is not None
+        now = self._surroundings.now_ms()
+        return self._store.rewrite(header, self.tree.entries, replaced, lines, now)
+
+    def _materialise(self, lines: Sequence[Line]) -> None:
+        """Create the file with everything so far; the lease comes first."""
+        assert self.path is not None
+        make_folder(self.path.parent, self._surroundings.durability)
+        lease = self._lease or Lease.acquire(self.path, self._surroundings.now_ms(), self.session_id)
+        try:
+            former = [persist_line(entry, self.blobs) for entry in self.tree.entries]
+            self._store = SessionFile.create(
+                self.path, self.tree.header, [*former, *lines], self._surroundings.durability
+            )
+        except BaseException:
+            if self._lease is None:
+                lease.release()
+            raise
+        self._lease = lease
+
+    def _rename(self, new: Path) -> None:
+        """Move file and side folder, both or neither, under the lease of the new place."""
+        assert self.path is not None
+        old, self_held = self.path, self._lease
+        make_folder(new.parent, self._surroundings.durability)
+        lease = Lease.acquire(new, self._surroundings.now_ms(), self.session_id)
+        try:
+            rename_together([(old, new), (side_folder(old), side_folder(new))], self._surroundings.durability)
+        except BaseException:
+            lease.release()
+            raise
+        if self_held is not None:
+            self_held.release()
+        self._lease = lease
+        self.path = new
+        if self._store is not None:
+            self._store.file.path = new
+
+    def _rewrite_entries(
+        self, replaced: Mapping[str, JsonObject], originals: Sequence[JsonObject], reason: str
+    ) -> tuple[dict[str, JsonObject], list[JsonObject]]:
+        """Keep the originals, then rewrite; returns the stored entries and foreign ones found thereby."""
+        stored = {entry_id: persist_line(entry, self.blobs)[0] for entry_id, entry in replaced.items()}
+        if self.path is None or self._store is None:
+            return stored, []
+        now = self._surroundings.now_ms()
+        kept = [
+            {"entry": self._store.restore(old) if is_stub(old) else old, "replacedAt": now, "reason": reason}
+            for old in originals
+        ]
+        append_side_lines(side_folder(self.path) / ORIGINALS, kept, self._surroundings.durability, now)
+        return stored, self._rewrite_file(self.tree.header, stored)
+
+
+def _is_assistant(entry: JsonObject) -> bool:
+    message = entry.get("message")
+    return entry.get("type") == "message" and isinstance(message, dict) and message.get("role") == "assistant"
