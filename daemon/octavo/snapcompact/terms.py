@@ -8,12 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from octavo.snapcompact.archive import MAX_SOURCE_UNITS, Archive
-from octavo.snapcompact.budgets import DATA_BYTES_BUDGET, MAX_FRAMES, effective_reserve
+from octavo.snapcompact.budgets import DATA_BYTES_BUDGET, MAX_FRAMES, effective_reserve, provider_frame_budget
 from octavo.snapcompact.guide import Geometry
 from octavo.snapcompact.layout import Layout
 from octavo.snapcompact.serialize import SerializeOptions
-from octavo.snapcompact.shapes import Shape
+from octavo.snapcompact.shapes import Shape, resolve_shape
 from octavo_protocol.base import JsonObject
+from octavo_protocol.completion import Model
+
+_CLAUDE_APIS = frozenset({"anthropic-messages", "bedrock-converse-stream"})
 
 UNDRAWABLE_SHARE = 0.2
 """Share of characters without a glyph from which an archive is refused: a reader could not make sense of the rest."""
@@ -46,6 +49,25 @@ class FrameOptions:
     byte_budget: int | None = DATA_BYTES_BUDGET
     source_units: int = MAX_SOURCE_UNITS
     undrawable_share: float = UNDRAWABLE_SHARE
+
+    @classmethod
+    def for_model(
+        cls, model: Model, *, shape: str = "auto", layout: Layout = "octavo", max_frames: int = MAX_FRAMES
+    ) -> Self:
+        """What a model reads best, within its provider's image limit; the same for manual and automatic compaction.
+
+        Claude is not shown archived thinking: it refuses requests that replay it.
+
+        Raises:
+            OctavoError: `invalid-params` for an unknown shape.
+        """
+        claude = "claude" in model.id.lower() or model.api in _CLAUDE_APIS
+        return cls(
+            resolve_shape(model, shape),
+            max_frames=provider_frame_budget(model.provider, max_frames),
+            layout=layout,
+            serialize=SerializeOptions(include_thinking=not claude),
+        )
 
     @classmethod
     def seed(cls, shape: Shape, *, dim_tool_results: bool = True, **changes: object) -> Self:

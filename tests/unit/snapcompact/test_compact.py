@@ -122,6 +122,20 @@ async def test_the_shape_of_the_request_is_honoured_and_recorded() -> None:
     assert "\x0eThe\x0f cat" in pages(result)[0]
 
 
+async def test_claude_is_not_shown_its_own_thinking_and_gateways_get_few_frames() -> None:
+    """BR-080."""
+    thought = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "t"}]}
+    shown = {}
+    for model in (
+        Model("openrouter", "anthropic/claude-opus-4.8", "openai-completions"),
+        Model("openai", "gpt-5", "openai-responses"),
+    ):
+        options = FrameOptions.for_model(model, max_frames=80)
+        shown[model.provider] = (options.max_frames, "[Think]" in pages(await compact(thought, options=options))[0])
+    assert shown == {"openrouter": (8, False), "openai": (80, True)}
+    assert FrameOptions.for_model(model, shape="8x8u-bw").shape.name == "8x8u-bw"
+
+
 async def test_a_model_that_cannot_see_is_refused_by_name() -> None:
     with pytest.raises(OctavoError, match="acme/text-only") as refused:
         require_images(Model("acme", "text-only"))
