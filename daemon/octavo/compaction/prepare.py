@@ -47,7 +47,8 @@ class Preparation:
 
     The three message lists are disjoint and in order: summarised as history, summarised as the beginning of a turn
     whose end is kept (`is_split_turn`), kept. `tokens_before` is the size of the context in tokens, measured or
-    estimated, 0 when the seed has no measurement. `recent_tokens` is the estimate of what is kept.
+    estimated, 0 when the seed has no measurement. `recent_tokens` is the estimate of what is kept, `keep_recent_tokens`
+    the budget it was held against after adapting it to the measurement.
     """
 
     first_kept_entry_id: str
@@ -57,6 +58,7 @@ class Preparation:
     is_split_turn: bool
     tokens_before: int
     recent_tokens: int
+    keep_recent_tokens: float
     settings: Any
     previous_summary: str | None = None
     previous_preserve_data: JsonObject | None = None
@@ -125,7 +127,7 @@ def prepare_compaction(
     cut = find_cut_point(window.entries, 0, len(window.entries), keep, estimator.tokens, rules)
     if cut.first_kept >= len(window.entries) or not isinstance(window.entries[cut.first_kept].get("id"), str):
         return None
-    return _assemble(window, cut, messages, measured.before, settings, estimator, seed=seed)
+    return _assemble(window, cut, messages, measured.before, keep, settings, estimator, seed=seed)
 
 
 def _assemble(
@@ -133,6 +135,7 @@ def _assemble(
     cut: CutPoint,
     messages: Sequence[JsonObject | None],
     tokens_before: int,
+    keep: float,
     settings: Any,
     estimator: Estimator,
     *,
@@ -156,6 +159,7 @@ def _assemble(
         is_split_turn=cut.is_split_turn,
         tokens_before=tokens_before,
         recent_tokens=estimator.total(recent),
+        keep_recent_tokens=keep,
         settings=settings,
         previous_summary=summary if isinstance(summary, str) else None,
         previous_preserve_data=preserve if isinstance(preserve, dict) else None,

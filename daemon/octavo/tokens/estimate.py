@@ -44,15 +44,15 @@ class Weight:
     """What a message weighs.
 
     `tokens` is the whole estimate. Of it, `opaque` tokens are encrypted reasoning that the provider can measure better
-    (it may not even be charged), and `frames` are frames of archived history. `image_chars` is the length of base64
-    image data, `text_chars` that of everything else that was counted, both in characters.
+    (it may not even be charged), and `frames` are frames of archived history. `image_bytes` is the size of base64
+    image data, `text_bytes` that of everything else that is sent, in UTF-8.
     """
 
     tokens: int = 0
     opaque: int = 0
     frames: int = 0
-    image_chars: int = 0
-    text_chars: int = 0
+    image_bytes: int = 0
+    text_bytes: int = 0
 
 
 def estimate_tokens(
@@ -122,7 +122,8 @@ class _Parts:
     texts: list[str] = field(default_factory=list)
     images: int = 0
     frames: int = 0
-    image_chars: int = 0
+    image_bytes: int = 0
+    opaque_bytes: int = 0
     reasoning: list[tuple[int, int]] = field(default_factory=list)
     """(index of the readable text in `texts`, tokens of the opaque data beside it); index -1 when there is none."""
 
@@ -132,7 +133,11 @@ class _Parts:
 
     def add_image(self, block: JsonObject) -> None:
         self.images += IMAGE_TOKENS
-        self.image_chars += _data_chars(block)
+        self.image_bytes += _data_bytes(block)
+
+    def add_opaque(self, data: str, beside: int) -> None:
+        self.reasoning.append((beside, opaque_tokens(data)))
+        self.opaque_bytes += len(data)
 
     def weight(self, counts: Sequence[int]) -> Weight:
         opaque = sum(max(0, tokens - (counts[at] if at >= 0 else 0)) for at, tokens in self.reasoning)
@@ -140,8 +145,8 @@ class _Parts:
             tokens=sum(counts) + opaque + self.images + self.frames,
             opaque=opaque,
             frames=self.frames,
-            image_chars=self.image_chars,
-            text_chars=sum(map(len, self.texts)),
+            image_bytes=self.image_bytes,
+            text_bytes=sum(map(_utf8_length, self.texts)) + self.opaque_bytes,
         )
 
 
@@ -214,7 +219,7 @@ def _opaque(data: Any, parts: _Parts, rules: EstimateRules, *, beside: int) -> N
     if rules is EstimateRules.SEED:
         parts.add(data)
     else:
-        parts.reasoning.append((beside, opaque_tokens(data)))
+        parts.add_opaque(data, beside)
 
 
 def opaque_tokens(data: str) -> int:
@@ -231,7 +236,7 @@ def _compaction_summary(
             parts.frames += SEED_FRAME_TOKENS
         else:
             parts.frames += frame_tokens(block, frame_price)
-        parts.image_chars += _data_chars(block)
+        parts.image_bytes += _data_bytes(block)
     payload = message.get("providerPayload")
     if rules is EstimateRules.OCTAVO and isinstance(payload, dict):
         _provider_history(payload.get("items"), parts)
@@ -247,10 +252,10 @@ def _provider_history(items: Any, parts: _Parts) -> None:
         elif isinstance(item, dict):
             for key, value in item.items():
                 if key in _OPAQUE_KEYS and isinstance(value, str):
-                    parts.reasoning.append((-1, opaque_tokens(value)))
+                    parts.add_opaque(value, -1)
                 elif key == "image_url" and isinstance(value, str):
                     parts.images += IMAGE_TOKENS
-                    parts.image_chars += len(value)
+                    parts.image_bytes += len(value)
                 elif key in {"text", "summary", "arguments", "output", "name", "input"} or not isinstance(value, str):
                     stack.append(value)
         else:
@@ -266,7 +271,11 @@ def _files(message: JsonObject, parts: _Parts) -> None:
             parts.add_image(image)
 
 
-def _data_chars(block: JsonObject) -> int:
+def _utf8_length(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _data_bytes(block: JsonObject) -> int:
     data = block.get("data")
     return len(data) if isinstance(data, str) else 0
 
