@@ -14,7 +14,7 @@ Entries that hold no message and custom messages without readable content are le
 `SessionContext.notes`; nothing is dropped in silence.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -24,6 +24,10 @@ from octavo.sessions.path_settings import PathSettings, path_settings, restorabl
 from octavo_protocol.base import JsonObject
 
 __all__ = ["ContextNote", "ContextRules", "SessionContext", "build_context", "restorable_models"]
+
+
+ArchiveBlocks = Callable[[JsonObject], list[JsonObject]]
+"""`(compaction entry) -> content blocks`, oldest first."""
 
 
 class ContextRules(Enum):
@@ -82,6 +86,7 @@ def build_context(
     *,
     transcript: bool = False,
     provider: str | None = None,
+    archive_blocks: ArchiveBlocks | None = None,
     rules: ContextRules = ContextRules.OCTAVO,
 ) -> SessionContext:
     """Build the context at the end of a path.
@@ -91,9 +96,11 @@ def build_context(
         transcript: Every entry in order, each compaction inline as a divider, instead of what the model sees.
         provider: The provider the context is for, which decides whether a remote compaction can be replayed; None
             replays it without asking, as the seed does.
+        archive_blocks: Returns the blocks that show a compaction's frame archive, for callers that know budgets; left
+            out, every frame comes back as an image.
         rules: Whose rules to follow.
     """
-    builder = _Builder(path, provider, rules)
+    builder = _Builder(path, provider, archive_blocks, rules)
     if transcript:
         builder.emit_transcript()
         return builder.finish(strict=False)
@@ -104,9 +111,16 @@ def build_context(
 class _Builder:
     """Collects messages with the entries they come from, then pairs calls and results."""
 
-    def __init__(self, path: Sequence[JsonObject], provider: str | None, rules: ContextRules) -> None:
+    def __init__(
+        self,
+        path: Sequence[JsonObject],
+        provider: str | None,
+        archive_blocks: ArchiveBlocks | None,
+        rules: ContextRules,
+    ) -> None:
         self.path = path
         self.provider = provider
+        self.archive_blocks = archive_blocks or (lambda entry: archive_images(entry, self.note))
         self.strict = rules is ContextRules.OCTAVO
         settings = path_settings(path)
         self.context = SessionContext(**{name: getattr(settings, name) for name in PathSettings.__slots__})
@@ -119,7 +133,7 @@ class _Builder:
     def emit_transcript(self) -> None:
         for entry in self.path:
             if entry.get("type") == "compaction":
-                self._keep(entry, compaction_message(entry, archive_images(entry, self.note)))
+                self._keep(entry, compaction_message(entry, self.archive_blocks(entry)))
             else:
                 self._emit((entry,))
 
@@ -133,7 +147,7 @@ class _Builder:
         entry = self.path[chosen]
         replay = self._replay(entry)
         self.context.compaction_id = entry.get("id")
-        self._keep(entry, compaction_message(entry, archive_images(entry, self.note), replay))
+        self._keep(entry, compaction_message(entry, self.archive_blocks(entry), replay))
         if replay is None and kept_from is not None:
             self._emit(self.path[kept_from:chosen])
         self._emit(self.path[chosen + 1 :])

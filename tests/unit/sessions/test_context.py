@@ -193,6 +193,14 @@ def test_frames_of_an_archive_come_back_as_images_in_order() -> None:
         ]
 
 
+def test_a_caller_that_knows_budgets_chooses_how_an_archive_is_shown() -> None:
+    block = {"type": "text", "text": "archive"}
+    path = path_of(user(), compaction("e0", preserveData={"snapcompact": {"frames": [{}]}}))
+    context = build_context(path, archive_blocks=lambda entry: [block] if entry is path[1] else [])
+    assert context.messages[0]["images"] == [block]
+    assert context.notes == []
+
+
 # -- pairing -----------------------------------------------------------------------------------------------------------
 
 
