@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from octavo.compaction.js_json import stringify, utf16_length, well_formed
+from octavo.compaction.js_text import well_formed
 from octavo.compaction.remote import TIMEOUT_SECONDS, PostJson, post_for_object, remote_error
+from octavo.tokens.js_json import stringify, utf16_length
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model
 

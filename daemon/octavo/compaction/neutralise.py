@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from octavo.compaction.js_json import well_formed
+from octavo.compaction.js_text import well_formed
 from octavo_protocol.base import JsonObject
 
 BOUNDARY_TAGS = (

@@ -10,7 +10,8 @@ from typing import Any
 
 from octavo.compaction import dialects, neutralise
 from octavo.compaction.dialects.turns import Call, Result, Speech, Turn
-from octavo.compaction.js_json import items, stringify, utf16_length, utf16_prefix
+from octavo.compaction.js_text import items, utf16_prefix
+from octavo.tokens.js_json import stringify, utf16_length
 from octavo_protocol.base import JsonObject
 
 TOOL_RESULT_LIMIT = 2000

@@ -15,7 +15,6 @@ from octavo.compaction import file_operations as files
 from octavo.compaction.branch_summary import BranchOptions, BranchSummary, prepare_branch_entries, summarize_branch
 from octavo.compaction.cut_point import CutRules
 from octavo.compaction.handoff import HandoffOptions, generate_handoff
-from octavo.compaction.js_json import utf16_length
 from octavo.compaction.native import NativeCompactor, native_history, without_native_history
 from octavo.compaction.neutralise import boundaries
 from octavo.compaction.prepare import Preparation, prepare_compaction
@@ -26,6 +25,7 @@ from octavo.compaction.summarize import SummaryOptions, summarize
 from octavo.providers.http import Answer
 from octavo.sessions.llm_messages import to_llm_messages
 from octavo.templates import render
+from octavo.tokens.js_json import utf16_length
 from octavo_protocol.completion import CompletionRequest, CompletionResult, Model, OnProgress
 from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.settings import CompactionSettings

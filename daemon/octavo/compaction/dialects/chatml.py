@@ -5,7 +5,8 @@ from typing import Any
 
 from octavo.compaction.dialects.prose import tool_responses
 from octavo.compaction.dialects.turns import Call, Speech, Turns
-from octavo.compaction.js_json import items, stringify
+from octavo.compaction.js_text import items
+from octavo.tokens.js_json import stringify
 
 
 def qwen3(turns: Turns) -> str:

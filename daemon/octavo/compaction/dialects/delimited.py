@@ -2,7 +2,8 @@
 
 from octavo.compaction.dialects.prose import tool_responses
 from octavo.compaction.dialects.turns import Call, Result, Speech, Turns
-from octavo.compaction.js_json import items, stringify
+from octavo.compaction.js_text import items
+from octavo.tokens.js_json import stringify
 
 
 def harmony(turns: Turns) -> str:

@@ -3,7 +3,8 @@
 from typing import Any
 
 from octavo.compaction.dialects.turns import Call, Result, Speech, Turns
-from octavo.compaction.js_json import items, quote, stringify
+from octavo.compaction.js_text import items
+from octavo.tokens.js_json import stringify
 
 
 def gemini(turns: Turns) -> str:
@@ -84,11 +85,11 @@ class _Syntax:
         self.python = python
 
     def key(self, name: str) -> str:
-        return f"{quote(name)}: " if self.python else f"{name}:"
+        return f"{stringify(name)}: " if self.python else f"{name}:"
 
     def scalar(self, value: Any) -> str:
         if isinstance(value, str):
-            return quote(value) if self.python else f'<|"|>{value}<|"|>'
+            return stringify(value) if self.python else f'<|"|>{value}<|"|>'
         if self.python and (value is None or isinstance(value, bool)):
             return str(value)
         return stringify(value)

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from octavo.compaction.dialects.turns import Call, Result, Speech, Turns
-from octavo.compaction.js_json import items, stringify
+from octavo.compaction.js_text import items
+from octavo.tokens.js_json import stringify
 
 
 def anthropic(turns: Turns) -> str:
