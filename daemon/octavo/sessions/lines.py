@@ -29,6 +29,7 @@ MAX_DAMAGE = 1000
 _SLICE = 4 << 20
 _JOIN_LINES = 8  # physical lines one record with raw newlines may span
 _JOIN_BYTES = 8 << 20
+_CR = 13
 
 
 @dataclass(slots=True)
@@ -154,8 +155,10 @@ class LineParser:
                 value = loads(view[start:end])
             except orjson.JSONDecodeError:
                 value = None
-            if type(value) is dict and (end == start or chunk[end - 1] != 13) and not self._broken:
+            if type(value) is dict and not self._broken:
                 self._line += 1
+                if chunk[end - 1] == _CR:
+                    self._count_crlf(self._line, base + end - 1)
                 if on_object is not None:
                     value = on_object(value, base + start, end - start)
                 keep(value)
@@ -172,9 +175,7 @@ class LineParser:
         offset, line = self._offset, self._line + 1
         self._line, self._offset = line, offset + len(raw) + 1
         if raw.endswith(b"\r"):
-            if not self._crlf:
-                self._crlf_at = (line, offset + len(raw) - 1)
-            self._crlf += 1
+            self._count_crlf(line, offset + len(raw) - 1)
             raw = raw[:-1]
         if not raw.strip():
             return
@@ -186,6 +187,11 @@ class LineParser:
             self._join_broken(line, offset, raw)
         else:
             self._report(found, line, offset)
+
+    def _count_crlf(self, line: int, offset: int) -> None:
+        if not self._crlf:
+            self._crlf_at = (line, offset)
+        self._crlf += 1
 
     def _parse_tail(self, raw: bytes) -> None:
         offset, line = self._offset, self._line + 1
