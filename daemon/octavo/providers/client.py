@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -77,7 +77,9 @@ class HttpCompletion:
             raise OctavoError(
                 ErrorKind.NO_MODEL, f"No API key for {request.model.provider}", provider=request.model.provider
             )
-        result = await self._call(build(request, secret.value if secret else None), secret, on_progress)
+        wired = build(request, secret.value if secret else None)
+        wired = replace(wired, headers={**wired.headers, **self.credentials.of(request.model.provider).headers})
+        result = await self._call(wired, secret, on_progress)
         if result.error_status in {401, 403}:
             self.credentials.forget(request.model.provider)
         return result

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from octavo_protocol.errors import ErrorKind, OctavoError
+from octavo_protocol.settings import ProviderSettings
 
 COMMAND_TIMEOUT_S = 10.0
 _VARIABLES = {
@@ -32,15 +33,6 @@ class Secret:
         return "***"
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderSettings:
-    """What settings say of one provider (`providers.<name>.*`)."""
-
-    api_key: str | None = field(default=None, repr=False)
-    api_key_command: str | None = None
-    base_url: str | None = None
-
-
 def variables(provider: str) -> tuple[str, ...]:
     """The environment variables looked at for a provider, in order."""
     own = provider.upper().replace("-", "_").replace(".", "_")
@@ -55,9 +47,13 @@ class Credentials:
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     _answers: dict[str, Secret] = field(default_factory=dict)
 
+    def of(self, provider: str) -> ProviderSettings:
+        """The provider's settings, empty when there are none."""
+        return self.settings.get(provider) or ProviderSettings()
+
     def configured(self, provider: str) -> bool:
         """Whether a key could be found, without running any command."""
-        mine = self.settings.get(provider, ProviderSettings())
+        mine = self.of(provider)
         return bool(mine.api_key or mine.api_key_command or self._from_environment(provider))
 
     async def find(self, provider: str) -> Secret | None:
@@ -66,7 +62,7 @@ class Credentials:
         Raises:
             OctavoError: `no-model` when the configured command fails; its output is not repeated.
         """
-        mine = self.settings.get(provider, ProviderSettings())
+        mine = self.of(provider)
         if mine.api_key:
             return Secret(mine.api_key)
         if mine.api_key_command:
@@ -80,12 +76,12 @@ class Credentials:
         self._answers.pop(provider, None)
 
     def _from_environment(self, provider: str) -> Secret | None:
-        return next(
-            (Secret(self.environment[name]) for name in variables(provider) if self.environment.get(name)), None
-        )
+        named = self.of(provider).api_key_env
+        names = (named,) if named else variables(provider)
+        return next((Secret(self.environment[name]) for name in names if self.environment.get(name)), None)
 
 
-async def _ask(provider: str, command: str) -> Secret:
+async def _ask(provider: str, command: str | list[str]) -> Secret:
     failure = OctavoError(
         ErrorKind.NO_MODEL,
         f"the command of providers.{provider}.apiKeyCommand gave no key; run it in a shell to see why",
@@ -93,7 +89,8 @@ async def _ask(provider: str, command: str) -> Secret:
     )
     try:
         with anyio.fail_after(COMMAND_TIMEOUT_S):
-            done = await anyio.run_process(shlex.split(command), check=False)
+            words = shlex.split(command) if isinstance(command, str) else command
+            done = await anyio.run_process(words, check=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise failure from error
     answer = done.stdout.decode("utf-8", "replace").strip()

@@ -15,24 +15,41 @@ AskClient = Callable[[JsonObject], Awaitable[Any]]
 """Send `llm/complete` params to a client that offered `client.complete`, and return its answer."""
 
 
-def to_params(request: CompletionRequest, request_id: str) -> JsonObject:
+_PURPOSES = {"history": "summary", "short": "shortSummary", "branch": "branchSummary"}
+
+
+def to_params(request: CompletionRequest, request_id: str, session_id: str | None = None) -> JsonObject:
     """The params of `llm/complete`; optional fields only when set."""
     params: JsonObject = {
         "requestId": request_id,
+        "purpose": _PURPOSES.get(request.purpose, request.purpose),
         "model": describe(request.model),
         "systemPrompt": list(request.system_prompt),
         "messages": list(request.messages),
-        "purpose": request.purpose,
     }
-    if request.tools:
-        params["tools"] = list(request.tools)
-    optional = {"toolChoice": request.tool_choice, "maxTokens": request.max_tokens, "reasoning": request.reasoning}
+    optional = {
+        "sessionId": session_id,
+        "tools": list(request.tools) or None,
+        "toolChoice": request.tool_choice,
+        "maxTokens": request.max_tokens,
+        "reasoning": request.reasoning,
+    }
     return params | {key: value for key, value in optional.items() if value is not None}
 
 
 def describe(model: Model) -> JsonObject:
-    """A model as clients see it."""
-    return {"provider": model.provider, "id": model.id, "api": model.api, "contextWindow": model.context_window}
+    """A model as clients see it (`ModelInfo`)."""
+    optional = {"baseUrl": model.base_url, "prices": model.prices or None}
+    return {
+        "provider": model.provider,
+        "id": model.id,
+        "api": model.api,
+        "contextWindow": model.context_window,
+        "maxOutput": model.max_output,
+        "inputs": list(model.inputs),
+        "reasoning": model.reasoning,
+        **{key: value for key, value in optional.items() if value is not None},
+    }
 
 
 def read_answer(answer: Any) -> CompletionResult:
@@ -68,10 +85,11 @@ class Delegated:
 
     ask: AskClient
     new_id: Callable[[], str]
+    session_id: str | None = None
 
     async def complete(self, request: CompletionRequest, on_progress: OnProgress | None = None) -> CompletionResult:
         """Send the request to the client and read its answer."""
-        result = read_answer(await self.ask(to_params(request, self.new_id())))
+        result = read_answer(await self.ask(to_params(request, self.new_id(), self.session_id)))
         if on_progress is not None:
             on_progress(len(result.text))
         return result

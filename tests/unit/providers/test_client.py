@@ -6,10 +6,11 @@ import anyio
 import pytest
 
 from octavo.providers.client import HttpCompletion, Timeouts, explain
-from octavo.providers.credentials import Credentials, ProviderSettings
+from octavo.providers.credentials import Credentials
 from octavo.providers.router import Router
 from octavo_protocol.completion import CompletionRequest, CompletionResult, Model
 from octavo_protocol.errors import ErrorKind, OctavoError
+from octavo_protocol.settings import ProviderSettings
 from support.model_server import ModelServer, Reply, chat, error, model_server
 
 GOLDEN = Path(__file__).parents[2] / "wire" / "providers"
@@ -130,6 +131,13 @@ async def test_a_model_without_key_or_address_is_a_typed_error_before_any_connec
         with pytest.raises(OctavoError, match="No API key for nowhere") as caught:
             await router.complete(lonely)
         assert caught.value.kind is ErrorKind.NO_MODEL
+
+
+async def test_headers_of_the_settings_travel_with_every_call() -> None:
+    async with model_server(chat("hi")) as server:
+        settings = {"p": ProviderSettings(headers={"x-team": "tides"})}
+        await HttpCompletion(Credentials(settings, {})).complete(request(server))
+        assert server.headers[0]["x-team"] == "tides"
 
 
 async def test_an_unknown_api_names_itself_and_the_way_out() -> None:

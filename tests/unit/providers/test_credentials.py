@@ -4,13 +4,14 @@ import sys
 
 import pytest
 
-from octavo.providers.credentials import Credentials, ProviderSettings, Secret, variables
+from octavo.providers.credentials import Credentials, Secret, variables
 from octavo_protocol.errors import ErrorKind, OctavoError
+from octavo_protocol.settings import ProviderSettings
 
 
 def test_a_secret_cannot_be_printed() -> None:
     secret = Secret("sk-very-secret")
-    assert "very" not in f"{secret} {secret!r} {ProviderSettings(api_key='sk-very-secret')!r}"
+    assert "very" not in f"{secret} {secret!r}"
 
 
 async def test_settings_win_over_the_environment() -> None:
@@ -22,6 +23,12 @@ async def test_the_own_variable_wins_over_the_vendors() -> None:
     env = {"OCTAVO_GOOGLE_API_KEY": "a", "GEMINI_API_KEY": "b"}
     assert await Credentials({}, env).find("google") == Secret("a")
     assert variables("my-box") == ("OCTAVO_MY_BOX_API_KEY", "MY_BOX_API_KEY")
+
+
+async def test_a_named_variable_is_the_only_one_looked_at() -> None:
+    env = {"ANTHROPIC_API_KEY": "usual", "WORK_KEY": "work"}
+    found = Credentials({"anthropic": ProviderSettings(api_key_env="WORK_KEY")}, env)
+    assert await found.find("anthropic") == Secret("work")
 
 
 async def test_a_command_is_asked_once_until_its_key_is_refused(tmp_path: object) -> None:
