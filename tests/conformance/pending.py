@@ -8,7 +8,4 @@ PENDING: dict[str, str] = {
     "AgentSession.navigateTree": "to come",
     "AgentSession.runIdleCompaction": "to come",
     "AgentSession.shake": "to come",
-    "SessionManager persistence": "to come",
-    "listSessions": "to come",
-    "prepareEntryForPersistence": "to come",
 }

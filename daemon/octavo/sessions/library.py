@@ -16,11 +16,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from octavo.sessions.artifacts import Artifacts
 from octavo.sessions.blobs import BlobStore
 from octavo.sessions.branching import branch_out
+from octavo.sessions.deletion import delete_session
 from octavo.sessions.entry_factory import session_header
 from octavo.sessions.ids import iso_timestamp, new_entry_id, new_session_id, session_file_name, session_folder_name
 from octavo.sessions.lease import Lease
+from octavo.sessions.listing import SessionSummary, folders_to_list, header_of, list_sessions
 from octavo.sessions.live import LiveSession, Mode, Surroundings
 from octavo.sessions.paths import (
     SUFFIX,
@@ -33,7 +36,7 @@ from octavo.sessions.paths import (
     restore_orphaned_backups,
 )
 from octavo.sessions.state import side_folder, wall_clock_ms
-from octavo.sessions.store.disk import Durability, flush_folder, storage_errors
+from octavo.sessions.store.disk import Durability, storage_errors
 from octavo.sessions.store.memory import MemoryBlobs
 from octavo.sessions.store.session_file import SessionFile
 from octavo.sessions.store.writer import WriterThreads
@@ -41,6 +44,8 @@ from octavo.sessions.titles import retitled
 from octavo.sessions.tree import SessionTree
 from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
+
+_GENERATIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +152,17 @@ class Library:
         message = f"No session begins with {name!r} in {self.root}; list the sessions or give a path."
         raise OctavoError(ErrorKind.SESSION_NOT_FOUND, message, sessionId=name)
 
+    async def summaries(
+        self, *, cwd: str | None = None, root: Path | None = None, query: str = ""
+    ) -> list[SessionSummary]:
+        """The sessions of a working directory, of another root, or all of them; the latest modified first."""
+        folders = folders_to_list(root or self.root, self.folder_for(cwd) if cwd is not None else None)
+        return await list_sessions(folders, self.writers, query=query)
+
+    def artifacts(self, session: LiveSession) -> Artifacts:
+        """The artifacts of a session and of those it continues (at most 8 steps back)."""
+        return Artifacts(session.side_folder, partial(self._ancestors, session.header), self.durability)
+
     # -- copies --------------------------------------------------------------------------------------------------
 
     async def fork(self, source: LiveSession, *, ephemeral: bool = False, cwd: str | None = None) -> LiveSession:
@@ -230,7 +246,7 @@ class Library:
             OctavoError: `session-unreadable` when the file is no session (it stays), `session-locked` when it is
                 open somewhere, `storage-failed`.
         """
-        return await self.writers.run(partial(self._delete, checked_path(path)))
+        return await self.writers.run(partial(delete_session, checked_path(path), self.now_ms(), self.durability))
 
     # -- places --------------------------------------------------------------------------------------------------
 
@@ -270,30 +286,29 @@ class Library:
                 lease.release()
             raise
 
+    def _ancestors(self, header: JsonObject) -> Sequence[Path]:
+        """Side folders of the chain of parents; a parent is named by its path or its id, and may be gone."""
+        folders: dict[Path, None] = {}
+        parent = header.get("parentSession")
+        while isinstance(parent, str) and parent and len(folders) < _GENERATIONS:
+            path = Path(parent) if os.sep in parent else self._by_id(parent)
+            if path is None or (folder := side_folder(path)) in folders:
+                break
+            folders[folder] = None
+            parent = (header_of(path) or {}).get("parentSession")
+        return tuple(folders)
+
+    def _by_id(self, session_id: str) -> Path | None:
+        try:
+            return self.find(session_id)
+        except OctavoError:
+            return None
+
     def _copy_side_folder(self, source: Path | None, target: Path | None) -> None:
         if source is None or target is None or not source.is_dir():
             return
         with storage_errors("copy the artifacts to", target):
             shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns("index.*", "vanished-*"))
-
-    def _delete(self, path: Path) -> list[Path]:
-        if not os.path.lexists(path):
-            return []
-        real = existing_file(path)
-        expect_session(real)
-        lease = Lease.acquire(real, self.now_ms())
-        removed: list[Path] = []
-        try:
-            with storage_errors("delete", path):
-                for place in {real, path}:
-                    place.unlink(missing_ok=True)
-                    removed.append(place)
-                if _remove_tree(folder := side_folder(real)):
-                    removed.append(folder)
-                flush_folder(real.parent, self.durability)
-        finally:
-            lease.release()
-        return sorted(removed)
 
 
 def _inherited(header: JsonObject) -> JsonObject:
@@ -316,13 +331,3 @@ def _remove_empty(path: Path) -> None:
     with storage_errors("take over", path):
         if path.is_file() and path.stat().st_size == 0:
             path.unlink()
-
-
-def _remove_tree(folder: Path) -> bool:
-    if folder.is_symlink():
-        folder.unlink()
-        return True
-    if not folder.is_dir():
-        return False
-    shutil.rmtree(folder)
-    return True

@@ -167,8 +167,7 @@ class _Walk:
 
     def _string(self, text: str, key: str, owner: JsonObject) -> str:
         if key == "image_url" and text.startswith("data:image/") and ";base64," in text:
-            mime = text[len("data:") :].split(";", maxsplit=1)[0]
-            return self._blobs.put(text.encode("utf-8", "surrogatepass"), mime if self._rules.blob_any_image else None)
+            return self._blobs.put(text.encode("utf-8", "surrogatepass"))
         # A char takes at most two UTF-16 units, so shorter strings need no counting.
         if 2 * len(text) <= MAX_STRING or utf16_length(text) <= MAX_STRING:
             return text
