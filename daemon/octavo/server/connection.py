@@ -31,6 +31,8 @@ M = TypeVar("M", bound=BaseModel)
 
 FLUSH_S = 2.0
 """Seconds that a closing connection gets to write what is queued."""
+GRACE_S = 1.0
+"""Seconds that running requests get after the client's end of input."""
 _PAUSE_S = 0.25
 _LOG_LEVELS = {"error": 1, "warning": 2, "info": 3, "log": 4}
 
@@ -210,7 +212,7 @@ class Connection:
                         if self.daemon.stopping:
                             self._reading.cancel()
                         await self._read()
-                    if self.exit_code == 0 or (self.daemon.stopping and not self._outbox.closed):
+                    if self.exit_code != 1:
                         await self._finish_work()
                     self._tasks.cancel_scope.cancel()
                 self._outbox.close()
@@ -232,10 +234,11 @@ class Connection:
             self.hang_up()
 
     async def _finish_work(self) -> None:
+        """Let requests under way end for a moment: the client may have closed its half after asking."""
         from octavo.server.daemon import DRAIN_S  # noqa: PLC0415 - the hub imports this module's types
 
-        if self._engine is not None:
-            with anyio.move_on_after(DRAIN_S):
+        if self._engine is not None and not self._outbox.closed:
+            with anyio.move_on_after(DRAIN_S if self.daemon.stopping else GRACE_S):
                 await self._engine.idle()
 
     def _stop_reading(self) -> None:
