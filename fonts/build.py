@@ -171,7 +171,8 @@ def main() -> None:
     arabic_10x20 = shrink(only_text(pcf_glyphs(misc / "10x20.pcf.gz", (10, 20), 16)), (8, 16))
     known = set().union(*native.values())
     others = {**arabic_10x20, **arabic_9x15, **tall}
-    fallback = {code: ink for code, ink in others.items() if code not in known and ink.any()}
+    large = set(native["8x13"]) | set(native["6x12"])
+    fallback = {code: ink for code, ink in others.items() if code not in large and ink.any()}
     wide = {
         size: only_text(pcf_glyphs(misc / f"f{size}.pcf.gz", (size, size), ascent, advance=size))
         for size, ascent in ((10, 8), (12, 10), (14, 12), (16, 14))

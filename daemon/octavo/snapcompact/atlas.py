@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from octavo.snapcompact.cells import CODE_MASK, LEFT_HALF, RIGHT_HALF
+from octavo.snapcompact.cells import CODE_MASK, LEFT_HALF, PAD, RIGHT_HALF
 from octavo.snapcompact.glyphs import Bitmaps, Pen
 from octavo.snapcompact.marks import CUT_OUT, NEWLINE
 
@@ -67,6 +67,7 @@ def _base(pen: Pen, octavo: bool) -> tuple[Atlas, NDArray[np.uint16]]:
     codes = np.array(_BASE_CODES, np.uint32)
     bitmaps = pen.narrow(codes, octavo=octavo)
     bitmaps[:0x20] = False
+    bitmaps[PAD, -1, [0, -1]] = True
     lut = np.full(_LUT_SIZE, _UNKNOWN, np.uint16)
     lut[codes] = np.arange(len(codes))
     return Atlas(bitmaps, _has_ink(bitmaps)), lut

@@ -23,6 +23,12 @@ LEFT_HALF = 1 << 25
 
 CODE_MASK = RIGHT_HALF - 1
 
+PAD = 1
+"""Fills the last cell of a row, or of a full frame, whose next character is full-width and does not fit; two dots tell
+it from a space."""
+
+LATIN_1 = 0xFF
+
 _BLOCKS = np.array([ord(mark) for mark in NEWLINE + CUT_OUT], np.uint32)
 
 
@@ -54,10 +60,18 @@ def set_page(page: str, shape: Shape, size: int, layout: Layout) -> Grid:
     grid_slots = np.full((used, grid_cols), WHITE, np.uint8)
     wide = _wide(codes, page, layout)
     grid_slots[rows, cols] = slots
+    if layout == "octavo" and len(rows) and rows[-1] + 1 == shape.rows(size) and shape.columns == 1:
+        end = int(cols[-1]) + (2 if wide is not None and wide[-1] else 1)
+        if end + 1 == grid_cols:
+            grid_codes[-1, -1], grid_slots[-1, -1] = PAD, slots[-1]
     if wide is None:
         grid_codes[rows, cols] = codes
     else:
         grid_codes[rows, cols] = np.where(wide, codes | LEFT_HALF, codes)
+        last = np.flatnonzero(np.diff(rows) > 0) if shape.columns == 1 else np.zeros(0, np.int64)
+        short = last[cols[last] + np.where(wide[last], 2, 1) < grid_cols]
+        grid_codes[rows[short], grid_cols - 1] = PAD
+        grid_slots[rows[short], grid_cols - 1] = slots[short]
         room = wide & (cols + 1 < grid_cols)
         grid_codes[rows[room], cols[room] + 1] = codes[room] | RIGHT_HALF
         grid_slots[rows[room], cols[room] + 1] = slots[room]
@@ -76,7 +90,9 @@ def _ink(codes: NDArray[np.uint32], shape: Shape, layout: Layout) -> NDArray[np.
     if toggles.any():
         at = np.maximum.accumulate(np.where(toggles, np.arange(len(codes)), 0))
         slots[codes[at] == ord(DIM_ON)] = GRAY
-    slots[np.isin(codes, _BLOCKS) if layout == "octavo" else codes == ord(NEWLINE)] = BLACK
+    beyond = np.flatnonzero(codes > LATIN_1)
+    blocks = _BLOCKS if layout == "octavo" else _BLOCKS[:1]
+    slots[beyond[np.isin(codes[beyond], blocks)]] = BLACK
     return slots
 
 

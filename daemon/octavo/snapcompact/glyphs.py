@@ -108,17 +108,23 @@ def is_narrow(codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
 
 def code_box(code: int, width: int, height: int) -> NDArray[np.bool_]:
     """Draw a code point as two rows of two or three hex digits, as large as the two cells allow."""
-    digits = f"{code:04x}" if code <= 0xFFFF else f"{code:06x}"
+    return hex_box(f"{code:04x}" if code <= 0xFFFF else f"{code:06x}", width, height)
+
+
+def hex_box(digits: str, width: int, height: int) -> NDArray[np.bool_]:
+    """Draw an even number of hex digits in two rows."""
     per_row = len(digits) // 2
-    out = np.zeros((height, width), bool)
     pitch_x, pitch_y = width // per_row, height // 2
-    large = pitch_x >= 5 and pitch_y >= 8
-    small = pitch_x >= 4 and pitch_y >= 6
-    glyphs = _large_digits() if large else _small_digits() if small else _dot_digits()
+    if pitch_x >= 5 and pitch_y >= 8:
+        glyphs = _large_digits()
+    elif pitch_x >= 4 and pitch_y >= 6:
+        glyphs = _small_digits()
+    else:
+        glyphs = _dot_digits()
+    out = np.zeros((height, width), bool)
     for at, digit in enumerate(digits):
-        glyph = glyphs[int(digit, 16)]
         y, x = pitch_y * (at // per_row), pitch_x * (at % per_row)
-        part = glyph[: min(glyph.shape[0], pitch_y), : min(glyph.shape[1], pitch_x)]
+        part = glyphs[int(digit, 16)][:pitch_y, :pitch_x]
         out[y : y + part.shape[0], x : x + part.shape[1]] = part
     return out
 

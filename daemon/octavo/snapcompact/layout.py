@@ -11,11 +11,12 @@ from typing import Literal
 
 from octavo.snapcompact.marks import CONTINUES, DIM_OFF, DIM_ON, NEWLINE, is_narrow_only
 from octavo.snapcompact.normalize_seed import SPACES, join_surrogates
-from octavo.snapcompact.shapes import Shape
+from octavo.snapcompact.shapes import Shape, check_frame_size
 
 Layout = Literal["octavo", "seed"]
 
 _JS_SPACE = re.compile(f"[{SPACES}]+")
+_SINGLE_SPACE = re.compile("(?<! ) (?! )")
 _TOGGLES = re.compile(f"[{DIM_ON}{DIM_OFF}]")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
@@ -31,7 +32,11 @@ def paginate(text: str, shape: Shape, size: int | None = None, layout: Layout = 
         shape: Cell size and columns.
         size: Frame size in px; the shape's own when None.
         layout: Whose rules to follow.
+
+    Raises:
+        OctavoError: `invalid-params` for a frame size that cannot be drawn.
     """
+    check_frame_size(shape, shape.frame_size if size is None else size)
     if not text.strip(f" {NEWLINE}{DIM_ON}{DIM_OFF}"):
         return []
     if shape.columns == 2:
@@ -79,12 +84,13 @@ def wrap(text: str, width: int) -> list[str]:
 def wrap_cells(text: str, width: int) -> list[str]:
     """Fill lines of `width` cells greedily; a cut inside a word ends its line with the continuation mark.
 
-    Joining the lines with single spaces, and without a space after the mark, gives the text back.
+    Lines break at single spaces; longer runs stay within a line. Joining the lines with single spaces, and without a
+    space after the mark, gives the text back.
     """
     plain = not _TOGGLES.search(text) and is_narrow_only(text)
     lines: list[str] = []
     current, filled = "", 0
-    for word in text.split(" "):
+    for word in _SINGLE_SPACE.split(text):
         cells = len(word) if plain else count_cells(word)
         if current and filled + 1 + cells <= width:
             current, filled = f"{current} {word}", filled + 1 + cells

@@ -3,7 +3,8 @@
 | mark | drawn as | means |
 |---|---|---|
 | U+2588 | a solid black cell | a line break |
-| U+24FF, U+2776-277E | a digit cut out of a black cell | digits of a number: so many spaces |
+| U+24FF, U+2776-277E | a digit cut out of a black cell | at the start of a line: so many spaces of indentation |
+| the same, with a space on either side | | within a line: so many spaces in all, four or more |
 | U+21E5 | an arrow cut out of a black cell | a tab |
 | U+21B5 | a corner arrow cut out of a black cell | doc layout: the word goes on in the next line |
 | U+000E, U+000F | nothing | the text between them is drawn gray |
@@ -24,11 +25,12 @@ CUT_OUT: Final = SPACE_DIGITS + TAB + CONTINUES
 """Marks drawn white on black."""
 
 _BEYOND_NARROW = re.compile(f"[^\x00-\xff{NEWLINE}{CUT_OUT}]")
-_MARK_RUN = re.compile(f"[{SPACE_DIGITS}]+")
+_MARK_RUN = re.compile(f" [{SPACE_DIGITS}]+ |[{SPACE_DIGITS}]+")
 _FROM_DIGITS = str.maketrans(SPACE_DIGITS, "0123456789")
 _TO_DIGITS = str.maketrans("0123456789", SPACE_DIGITS)
 _PLAIN = str.maketrans({NEWLINE: "\n", TAB: "\t", CONTINUES: None, DIM_ON: None, DIM_OFF: None})
 _LONGEST_RUN = 9_999
+_SHORTEST_INDENT, _SHORTEST_GAP = 2, 4
 
 
 def is_narrow_only(text: str) -> bool:
@@ -36,9 +38,17 @@ def is_narrow_only(text: str) -> bool:
     return text.isascii() or _BEYOND_NARROW.search(text) is None
 
 
-def space_mark(count: int) -> str:
-    """Spell a run of `count` spaces (two or more) as a mark."""
-    return str(min(count, _LONGEST_RUN)).translate(_TO_DIGITS)
+def indent_mark(spaces: int) -> str:
+    """Spell indentation: two or more spaces as a mark, which abuts the newline cell."""
+    return " " * spaces if spaces < _SHORTEST_INDENT else str(min(spaces, _LONGEST_RUN)).translate(_TO_DIGITS)
+
+
+def gap_mark(spaces: int) -> str:
+    """Spell spaces within a line: up to three as they are, more as a mark.
+
+    The mark is set off by spaces, so that none of its digits can be taken for one of the text.
+    """
+    return " " * spaces if spaces < _SHORTEST_GAP else f" {indent_mark(spaces)} "
 
 
 def plain_text(normalized: str) -> str:

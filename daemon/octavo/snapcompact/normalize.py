@@ -8,16 +8,17 @@ is what archives store, and `marks.plain_text` writes it out again.
 """
 
 import re
+from collections.abc import Callable
 
 from octavo.snapcompact.ansi import strip_ansi
-from octavo.snapcompact.marks import DIM_OFF, DIM_ON, NEWLINE, TAB, space_mark
+from octavo.snapcompact.marks import DIM_OFF, DIM_ON, NEWLINE, TAB, gap_mark, indent_mark
 from octavo.snapcompact.normalize_seed import normalize_seed
 from octavo.snapcompact.walls import omit_base64_lines, omit_data_urls, omit_long_words
 
 __all__ = ["normalize", "normalize_seed"]
 
 _CONTROLS = bytes(c for c in (*range(0x20), 0x7F) if chr(c) not in f"\n\t{DIM_ON}{DIM_OFF}")
-_INNER_GAP = re.compile(r"[ \t]*\t[ \t]*|  +")
+_INNER_GAP = re.compile(r"[ \t]*\t[ \t]*| {4,}")
 _AFTER_SENTENCE = re.compile(r"(?<=[.!?])  (?=\S)")
 _TOGGLES_IN_GAP = re.compile(r"([ \t]+)([\x0e\x0f]+)(?=[ \t])")
 _TOGGLE_RUN = re.compile(r"[\x0e\x0f]+([\x0e\x0f])")
@@ -40,24 +41,23 @@ def normalize(text: str) -> str:
     if toggles:
         text = _TOGGLES_IN_GAP.sub(r"\2\1", _TOGGLE_RUN.sub(r"\1", text))
     lines = omit_base64_lines(text.split("\n"))
-    shown = NEWLINE.join(_show_lines(lines, _Gaps()))
-    return _join_toggle_lines(shown) if toggles else shown
+    shown = NEWLINE.join(_show_lines(lines, _Shown(indent_mark), _Shown(gap_mark)))
+    return _join_toggle_lines(shown) if toggles else shown.lstrip(" ")
 
 
-class _Gaps(dict[str, str]):
+class _Shown(dict[str, str]):
     """How each run of spaces and tabs is shown, filled as runs turn up."""
 
+    def __init__(self, mark: Callable[[int], str]) -> None:
+        super().__init__()
+        self._mark = mark
+
     def __missing__(self, run: str) -> str:
-        self[run] = shown = _show_gap(run)
+        self[run] = shown = TAB.join(self._mark(len(spaces)) for spaces in run.split("\t"))
         return shown
 
 
-def _show_gap(run: str) -> str:
-    parts = (" " if len(spaces) == 1 else space_mark(len(spaces)) if spaces else "" for spaces in run.split("\t"))
-    return TAB.join(parts)
-
-
-def _show_lines(lines: list[str], gaps: _Gaps) -> list[str]:
+def _show_lines(lines: list[str], indents: _Shown, gaps: _Shown) -> list[str]:
     shown = []
     for line in lines:
         body = line.strip(" \t")
@@ -68,7 +68,7 @@ def _show_lines(lines: list[str], gaps: _Gaps) -> list[str]:
         if "  " in body or "\t" in body:
             body = _INNER_GAP.sub(lambda gap: gaps[gap[0]], _AFTER_SENTENCE.sub(" ", body))
         if line[0] in " \t":
-            body = gaps[line[: len(line) - len(line.lstrip(" \t"))]] + body
+            body = indents[line[: len(line) - len(line.lstrip(" \t"))]] + body
         shown.append(body)
     return shown
 
@@ -88,4 +88,5 @@ def _join_toggle_lines(shown: str) -> str:
     """Let a line that holds nothing but a toggle take no newline cell of its own, and trim the text's edges."""
     shown = re.sub(f"{NEWLINE}([{DIM_ON}{DIM_OFF}])(?={NEWLINE}|\\Z)", r"\1", shown)
     shown = re.sub(f"\\A([{DIM_ON}{DIM_OFF}]){NEWLINE}", r"\1", shown)
+    shown = re.sub(f"\\A([{DIM_ON}{DIM_OFF}]*) +", r"\1", shown)
     return re.sub(f" +([{DIM_ON}{DIM_OFF}]*)\\Z", r"\1", shown)

@@ -18,6 +18,7 @@ from octavo.snapcompact.ink import BAND, PALETTE, WHITE
 from octavo.snapcompact.shapes import Shape
 
 _SLOTS = len(PALETTE)
+_BLOCK_GROUPS = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,10 @@ def rasterize(grid: Grid, shape: Shape, size: int, *, slashed: bool, octavo: boo
             lines[:, copy, :, 1:] = sum(paper << at for at in range(0, 8, depth))
         words = _inked(masks, [int(index_of[ink]) for ink in inks], paper, shape.cell_width, depth)
         packer = _Packer(shape.cell_width * depth, keys)
-        for y in range(shape.cell_height):
+        for top in range(0, shape.cell_height, packer.block):
             check()
-            packed = packer.pack(words[y])[:, :row_bytes]
-            lines[:, copy, y, 1 : 1 + packed.shape[1]] = packed
+            packed = packer.pack(words[top : top + packer.block])[:, :, :row_bytes]
+            lines[:, copy, top : top + packer.block, 1 : 1 + packed.shape[2]] = packed.swapaxes(0, 1)
     return Raster(lines.reshape(-1, 1 + row_bytes), depth, tuple(int(slot) for slot in slots))
 
 
@@ -88,19 +89,19 @@ class _Packer:
         self.group_bits = self.per_group * bits
         rows, cols = keys.shape
         self.groups = -(-cols // self.per_group)
+        self.block = max(1, _BLOCK_GROUPS // (rows * self.groups))
         padded = np.zeros((rows, self.groups * self.per_group), np.int64)
         padded[:, :cols] = keys
         self.keys = [np.ascontiguousarray(padded[:, at :: self.per_group]) for at in range(self.per_group)]
 
     def pack(self, words: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        """Return the bytes of one pixel row of every text row: (rows, bytes)."""
-        rows = len(self.keys[0])
-        high = np.zeros((rows, self.groups), np.uint64)
-        low = np.zeros_like(high)
+        """Return the bytes of some pixel rows of every text row: (pixel rows, text rows, bytes)."""
+        shape = (len(words), *self.keys[0].shape)
+        high, low = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
         high_bits = min(64, self.group_bits)
         low_bits = self.group_bits - high_bits
         for at, keys in enumerate(self.keys):
-            word = words[keys]
+            word = np.take(words, keys, axis=1, mode="clip")
             end = (at + 1) * self.bits
             if end <= high_bits:
                 high |= word << np.uint64(high_bits - end)
@@ -113,9 +114,9 @@ class _Packer:
         parts = [_big_endian(high, high_bits // 8)]
         if low_bits:
             parts.append(_big_endian(low, low_bits // 8))
-        return np.concatenate(parts, axis=2).reshape(rows, -1)
+        return np.concatenate(parts, axis=3).reshape(*shape[:2], -1)
 
 
 def _big_endian(words: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
     """Return the `count` lowest bytes of every word, highest first."""
-    return words.astype(">u8").view(np.uint8).reshape(*words.shape, 8)[:, :, 8 - count :]
+    return words.astype(">u8").view(np.uint8).reshape(*words.shape, 8)[..., 8 - count :]

@@ -47,7 +47,7 @@ def row_starts(widths: NDArray[np.int32], cols: int) -> list[int]:
 def page_cuts(text: str, cols: int, rows: int) -> list[int]:
     """Return where pages of `cols` × `rows` cells begin, and the length of the text at the end."""
     widths = cell_widths(text)
-    if not is_narrow_only(text):
+    if len(widths) and widths.max() > 1:
         return [*row_starts(widths, cols)[::rows], len(text)]
     ends = np.cumsum(widths, dtype=np.int64)
     pages = -(-int(ends[-1]) // (cols * rows))
