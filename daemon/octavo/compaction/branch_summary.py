@@ -111,7 +111,7 @@ def prepare_branch_entries(
             continue
         # Before the budget: the calls of the message that no longer fits still count (seed).
         collect_from_message(message, ops)
-        tokens = estimator.tokens(message)
+        tokens = estimator.tokens(message if seed else _as_shown(message))
         if budget > 0 and total + tokens > budget:
             if entry.get("type") in {"compaction", "branch_summary"} and total < budget * 0.9:
                 chosen.append(message)
@@ -183,8 +183,15 @@ def _message_of(entry: JsonObject, *, seed: bool) -> JsonObject | None:
     message = entry_message(entry)
     if message is None or message.get("role") != "toolResult":
         return message
-    if seed or is_useless(message):
+    if seed:
         return None
-    text = text_of(message.get("content"))
-    # As it will be shown: without images, cut to size.
-    return {**message, "content": [{"type": "text", "text": truncate_tool_result(text)}]} if text else None
+    # Useless ones come along without weight: the serialiser needs them to take their calls out.
+    return message if is_useless(message) or text_of(message.get("content")) else None
+
+
+def _as_shown(message: JsonObject) -> JsonObject:
+    """Return a tool result as the summariser will see it: without images, cut to size."""
+    if message.get("role") != "toolResult":
+        return message
+    text = "" if is_useless(message) else truncate_tool_result(text_of(message.get("content")))
+    return {"role": "toolResult", "content": [{"type": "text", "text": text}]}

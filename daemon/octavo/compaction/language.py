@@ -15,7 +15,7 @@ from octavo_protocol.base import JsonObject
 MAX_MESSAGES = 400
 MAX_CHARS = 4000
 MIN_WEIGHT = 4.0
-_FULL_VOTE = 40.0
+_FULL_VOTE = 12.0
 _FOREIGN_SHARE = 0.25
 
 _NOT_PROSE = re.compile(

@@ -5,7 +5,7 @@ byte-identical. Source: engine.md §17b (59, 60, 72, 73), known failures BR-070,
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,11 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return well-formed text in which every recognised secret reads `[redacted <kind>]`."""
         text = well_formed(text)
+        if "PRIVATE KEY-----" in text:
+            text = _PRIVATE_KEY.sub(self._replacement("private key"), text)
+        return "".join(map(self._slice, _slices(text)))
+
+    def _slice(self, text: str) -> str:
         for kind, pattern, cheap in _SECRETS:
             if cheap(text):
                 text = pattern.sub(self._replacement(kind), text)
@@ -104,32 +109,49 @@ def _needs(*parts: str) -> Callable[[str], bool]:
     return lambda text: any(part in text for part in parts)
 
 
-def _needs_word(word: str) -> Callable[[str], bool]:
-    pattern = re.compile(word, re.IGNORECASE)
-    return lambda text: pattern.search(text) is not None
+def _any_case(word: str) -> str:
+    # A class for the first letter only keeps the search fast; IGNORECASE would try every position slowly.
+    return f"[{word[0]}{word[0].upper()}](?i:{word[1:]})"
 
 
-_NAMES = (
-    r"(?:pass(?:word|wd|phrase)|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|client[_-]?secret)"
+_NAMES = "|".join(
+    _any_case(word)
+    for word in (
+        "pass(?:word|wd|phrase)",
+        "secret",
+        "api[_-]?key",
+        "access[_-]?(?:key|token)",
+        "auth[_-]?token",
+        "client[_-]?secret",
+    )
 )
 
 # A call, a dotted name or a type is code about a secret, not the secret.
 _CODE = (
-    r"[a-z_]{1,60}+(?:\.[a-z_]{1,60}+)++(?![\w.-])|[a-z_.]{1,120}+[(\[]"
+    r"(?<== )[a-z_]{1,60}+(?![\w.-])|[a-z_]{1,60}+(?:\.[a-z_]{1,60}+)++(?![\w.-])|[a-z_.]{1,120}+[(\[]"
     r"|(?:string|number|boolean|undefined|required|optional)\b"
 )
+
+_SLICE = 128 * 1024
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY-----(?:[A-Za-z0-9+/=\s\\:,.]|-(?!----)){0,20000}+"
+    r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY-----"
+)
+
+
+def _slices(text: str) -> Iterator[str]:
+    # The interpreter lock is held while one pattern works, so a large text goes in slices that end with a line.
+    start = 0
+    while len(text) - start > _SLICE:
+        end = text.rfind("\n", start, start + _SLICE) + 1 or text.find("\n", start + _SLICE) + 1 or len(text)
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
 
 # (kind, pattern, a test that is cheap and true whenever the pattern can match). Every quantifier is possessive or
 # bounded, so that hostile text stays linear.
 _SECRETS: tuple[tuple[str, re.Pattern[str], Callable[[str], bool]], ...] = (
-    (
-        "private key",
-        re.compile(
-            r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY-----(?:[A-Za-z0-9+/=\s\\:,.]|-(?!----)){0,20000}+"
-            r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY-----"
-        ),
-        _needs("PRIVATE KEY-----"),
-    ),
     ("AWS key", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), _needs("AKIA", "ASIA")),
     (
         "GitHub token",
@@ -150,23 +172,22 @@ _SECRETS: tuple[tuple[str, re.Pattern[str], Callable[[str], bool]], ...] = (
     ),
     (
         "credential",
-        re.compile(r"(?P<before>\b(?:bearer|basic)\s{1,4})(?P<value>[A-Za-z0-9._~+/-]{16,4000}+={0,2})", re.IGNORECASE),
-        _needs_word("bearer|basic"),
+        re.compile(
+            r"(?P<before>\b(?:[Bb]earer|[Bb]asic|BEARER|BASIC)\s{1,4})(?P<value>[A-Za-z0-9._~+/-]{16,4000}+={0,2})"
+        ),
+        _needs("earer", "asic", "BEARER", "BASIC"),
     ),
     (
         "password",
-        re.compile(
-            r"(?P<before>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'<>]{1,100}:)(?P<value>[^\s/@\"'<>]{3,200}+)(?P<after>@)"
-        ),
+        re.compile(r"(?P<before>://[^\s:/@\"'<>]{1,100}:)(?P<value>[^\s/@\"'<>]{3,200}+)(?P<after>@)"),
         _needs("://"),
     ),
     (
         "secret",
         re.compile(
-            rf"(?P<before>{_NAMES}(?:\\?[\"'])?\s{{0,4}}(?:=|:(?!:))\s{{0,4}}(?:\\?[\"'])?)"
-            rf"(?P<value>(?!\[redacted|{_CODE})[^\s\"'\\,;(){{}}<>\[\]$&|]{{6,500}}+)",
-            re.IGNORECASE,
+            rf"(?P<before>(?:{_NAMES})(?:\\?[\"'])?\s{{0,4}}(?:=|:(?!:))\s{{0,4}}(?:\\?[\"'])?)"
+            rf"(?P<value>(?!\[redacted|(?i:{_CODE}))[^\s\"'\\,;(){{}}<>\[\]$&|]{{6,500}}+)",
         ),
-        _needs_word("pass|secret|key|token"),
+        _needs("ass", "ASS", "ecret", "ECRET", "ey", "EY", "oken", "OKEN"),
     ),
 )

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import anyio
 
@@ -76,12 +76,12 @@ class RemoteSummarizer:
     @property
     def name(self) -> str:
         """The endpoint's host, for records; never its path or credentials."""
-        return urlsplit(self.url).hostname or "remote"
+        return _split(self.url).hostname or "remote"
 
     @property
     def speaks_chat(self) -> bool:
         """Whether the endpoint is a chat-completions one."""
-        return urlsplit(self.url).path.rstrip("/").endswith("/chat/completions")
+        return _split(self.url).path.rstrip("/").endswith("/chat/completions")
 
     async def summarize(self, system_prompt: str, prompt: str, *, max_tokens: int | None = None) -> str:
         """Return the summary text.
@@ -154,6 +154,13 @@ async def post_for_object(
 def remote_error(message: str, **data: Any) -> OctavoError:
     """Return a `provider-error`; fields that are None are left out."""
     return OctavoError(ErrorKind.PROVIDER_ERROR, message, **{k: v for k, v in data.items() if v is not None})
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # whoever posts to it will say what is wrong with it
+        return urlsplit("")
 
 
 def _chat_text(answer: JsonObject) -> str:

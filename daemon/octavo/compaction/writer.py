@@ -152,6 +152,9 @@ class Writer:
         verdict = await self._judged(task, parts, conversation, position)
         if verdict.refusal is not None:
             self.notices.append(f"an answer for the {task.phase} summary was refused ({verdict.refusal}); asked again")
+            # An endpoint that answers nonsense once gets no second chance; the model does.
+            self.remote = None
+            self.used.discard("remote")
             verdict = await self._judged(task, replace(parts, remark=verdict.refusal), conversation, position)
         if verdict.refusal is not None:
             raise OctavoError(
