@@ -17,6 +17,7 @@ is sent (engine.md §17 items 7 and 8, known failure BR-061):
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from threading import Lock
 from typing import Any, TypeAlias
 
 from octavo.tokens.counting import count_each
@@ -72,13 +73,15 @@ class Estimator:
 
     Messages are known by identity, which is sound because a stored message is never changed in place, only replaced.
     Keep one estimator per open session: it holds on to what it weighed (at most `limit` messages, oldest out first).
+    Threads may share it.
     """
 
     rules: EstimateRules = EstimateRules.OCTAVO
     frame_price: FramePrice | None = None
     count: Counter = count_each
     limit: int = _CACHE_LIMIT
-    _known: dict[int, tuple[Any, Weight]] = field(default_factory=dict)
+    _known: dict[int, tuple[Any, Weight]] = field(default_factory=dict, init=False, repr=False)
+    _lock: Lock = field(default_factory=Lock, init=False, repr=False)
 
     def tokens(self, message: Any) -> int:
         """Return the tokens of one message."""
@@ -105,9 +108,10 @@ class Estimator:
         # Messages made from other entries are new objects every time: remembering them would only fill the cache.
         if not isinstance(message, dict) or message.get("role") in _MADE_ROLES:
             return
-        while len(self._known) >= self.limit:
-            del self._known[next(iter(self._known))]
-        self._known[id(message)] = (message, weight)
+        with self._lock:
+            while len(self._known) >= self.limit:
+                del self._known[next(iter(self._known))]
+            self._known[id(message)] = (message, weight)
 
     def _measure(self, messages: Sequence[Any]) -> list[Weight]:
         parts = [_parts_of(message, self.rules, self.frame_price) for message in messages]
