@@ -1,0 +1,52 @@
+"""How full a session's context is, and how full it would be: the figures every decision of maintenance rests on."""
+
+from collections.abc import Iterable, Sequence
+
+from octavo.maintenance.host import Host
+from octavo.sessions.context import SessionContext, build_context
+from octavo.tokens.breakdown import measure_fixed
+from octavo.tokens.thresholds import resolve_threshold_tokens
+from octavo.tokens.usage import ContextTokens, MeasuredAt, anchors_from, last_rewrite_ms, measure_context
+from octavo_protocol.base import JsonObject
+
+
+def fixed_tokens(host: Host) -> int:
+    """Tokens of the system prompt and the tools, which no compaction can make smaller (engine.md §4.4)."""
+    return measure_fixed(host.system_prompt, host.tools).tokens
+
+
+def window(host: Host) -> int:
+    """The model's context window in tokens, 0 when unknown."""
+    return host.model.context_window if host.model is not None else 0
+
+
+def threshold(host: Host) -> int:
+    """Tokens above which automatic maintenance starts, 0 when the window is unknown."""
+    size = window(host)
+    return int(resolve_threshold_tokens(size, host.settings.compaction) or 0)
+
+
+def measured_at(host: Host, messages: Sequence[JsonObject]) -> MeasuredAt:
+    """What a provider's measurement must agree with to describe these messages."""
+    model = host.model
+    return MeasuredAt(model.ref if model else None, window(host), last_rewrite_ms(messages), fixed_tokens(host))
+
+
+def context_of(host: Host, path: Sequence[JsonObject]) -> SessionContext:
+    """The context the session's model would be sent for a path."""
+    provider = host.model.provider if host.model else None
+    return build_context(path, provider=provider, archive_blocks=host.archives.blocks)
+
+
+def measure(host: Host, path: Sequence[JsonObject], pending: Iterable[JsonObject] = ()) -> ContextTokens:
+    """How full the context at the end of a path is, with messages that are about to be appended."""
+    context = context_of(host, path)
+    messages = [*context.messages, *pending]
+    fresh = {entry.get("id") for entry in path[anchors_from(path) :]}
+    first = next((i for i, entry_id in enumerate(context.entry_ids) if entry_id in fresh), len(context.messages))
+    return measure_context(messages, host.estimator, measured_at(host, messages), anchors_from=first)
+
+
+def estimate(host: Host, path: Sequence[JsonObject]) -> int:
+    """Local estimate of the whole next request for a path, system prompt and tools included."""
+    return fixed_tokens(host) + host.estimator.total(context_of(host, path).messages)

@@ -1,0 +1,118 @@
+"""Make a context smaller without a summary: blank stale outputs, move bulk into an artifact, drop images.
+
+Every change is written to the session (the seed kept some in memory only) and tells where it begins, so that a host can
+judge what of the provider's cache is lost (BR-077). Source: engine.md §11, §12, §13.6.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import anyio.to_thread
+
+from octavo.compaction.drop_images import drop_images
+from octavo.compaction.prune import PruneConfig, PruneResult, SupersedeConfig, prune_superseded_tool_results, read_key
+from octavo.compaction.prune import prune_tool_outputs as prune_outputs
+from octavo.compaction.shake import (
+    ShakeConfig,
+    ShakeResult,
+    apply_shake_regions,
+    artifact_text,
+    collect_shake_regions,
+    recoveries_protected,
+    shake_placeholder,
+)
+from octavo.compaction.tool_results import Protection, any_of, plans_protected, skills_protected
+from octavo.maintenance.host import Host
+from octavo.sessions.tree import SessionTree
+from octavo_protocol.base import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What a prune did: blanked results, tokens freed by estimate, ids of rewritten entries in order."""
+
+    count: int = 0
+    tokens_saved: int = 0
+    entry_ids: tuple[str, ...] = ()
+
+    def __add__(self, other: "Pruned") -> "Pruned":
+        return Pruned(
+            self.count + other.count, self.tokens_saved + other.tokens_saved, (*self.entry_ids, *other.entry_ids)
+        )
+
+
+async def prune_stale(host: Host, *, dry_run: bool = False) -> Pruned:
+    """Blank superseded reads and useless results where that costs no cache (the pass after every turn)."""
+    settings = host.settings.compaction
+    config = SupersedeConfig(
+        supersede_key=read_key if settings.supersede_reads else None,
+        prune_useless=settings.drop_useless,
+        is_protected=_protection(host, skills_protected),
+    )
+    return await _prune(
+        host, lambda path: prune_superseded_tool_results(path, config, host.now_ms(), host.estimator), dry_run=dry_run
+    )
+
+
+async def prune_old(host: Host, *, dry_run: bool = False) -> Pruned:
+    """Blank old tool outputs beyond the protected newest ones, when that is worth it (the threshold prune)."""
+    config = PruneConfig(
+        prune_useless=host.settings.compaction.drop_useless, is_protected=_protection(host, skills_protected)
+    )
+    return await _prune(host, lambda path: prune_outputs(path, config, host.now_ms(), host.estimator), dry_run=dry_run)
+
+
+async def _prune(host: Host, find: Callable[[Sequence[JsonObject]], PruneResult], *, dry_run: bool) -> Pruned:
+    found = find(host.session.branch())
+    ids = tuple(entry["id"] for entry in found.replacements)
+    if found.replacements and not dry_run:
+        ids = await _rewrite(host, found.replacements, "prune")
+    return Pruned(found.pruned_count, found.tokens_saved, ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Shaken:
+    """What a shake did, and the artifact that holds the text."""
+
+    result: ShakeResult
+    entry_ids: tuple[str, ...] = ()
+    artifact_id: str | None = None
+
+
+async def shake(host: Host, config: ShakeConfig, *, dry_run: bool = False) -> Shaken:
+    """Move bulky text of older messages into one artifact, leaving lines that say how to get it back."""
+    config = replace(config, is_protected=_protection(host, recoveries_protected))
+    path = host.session.branch()
+    regions = collect_shake_regions(path, config, host.estimator)
+    if not regions:
+        return Shaken(ShakeResult())
+    artifact_id = None
+    if not dry_run:
+        artifact_id = await anyio.to_thread.run_sync(host.artifacts.save, "shake", artifact_text(regions))
+    result = apply_shake_regions(
+        path, regions, lambda region, number: shake_placeholder(region, number, artifact_id), host.now_ms()
+    )
+    ids = tuple(entry["id"] for entry in result.replacements)
+    if not dry_run:
+        ids = await _rewrite(host, result.replacements, "shake")
+    return Shaken(result, ids, artifact_id)
+
+
+async def shake_images(host: Host, *, keep_bytes: int = 0, dry_run: bool = False) -> Shaken:
+    """Drop images from the context, oldest first; `keep_bytes` of base64 data of the newest stay."""
+    result = drop_images(host.session.branch(), keep_bytes)
+    ids = tuple(entry["id"] for entry in result.replacements)
+    if result.replacements and not dry_run:
+        ids = await _rewrite(host, result.replacements, "images")
+    return Shaken(result, ids)
+
+
+async def _rewrite(host: Host, replacements: Sequence[JsonObject], reason: str) -> tuple[str, ...]:
+    def transform(_tree: SessionTree) -> Sequence[JsonObject]:
+        return replacements
+
+    return await host.session.rewrite(transform, reason)
+
+
+def _protection(host: Host, base: Protection) -> Protection:
+    return any_of(base, plans_protected(host.plan_files)) if host.plan_files else base
