@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from octavo import templates
 from octavo_protocol.base import JsonObject
 
 MAX_FILES = 20
@@ -147,7 +148,7 @@ def format_files(read_files: Iterable[str], modified_files: Iterable[str], read_
     tree = format_grouped_paths(paths[:MAX_FILES], lambda path: f" ({marks[path]})")
     if len(paths) > MAX_FILES:
         tree += f"\n… ({len(paths) - MAX_FILES} more files omitted)"
-    return f"<files>\n{tree}\n</files>" if tree else ""
+    return templates.render("file-operations", files=tree)
 
 
 def upsert_files(

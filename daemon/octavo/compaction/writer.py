@@ -170,7 +170,7 @@ class Writer:
     async def _judged(self, task: Task, parts: PromptParts, conversation: str, position: tuple[int, int]) -> Verdict:
         prompt = await anyio.to_thread.run_sync(self.redactor.text, parts.around(conversation))
         answer = await self._answer(task, prompt, position)
-        size = self.count_each([conversation, parts.previous or ""])
+        size = await anyio.to_thread.run_sync(self.count_each, [conversation, parts.previous or ""])
         judge = Judge((parts.base, system_prompt()), sum(size), lambda text: self.count_each([text])[0], task.minimum)
         return await anyio.to_thread.run_sync(judge.judge, answer)
 

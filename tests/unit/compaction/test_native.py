@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 
-from octavo.compaction.native import NativeCompactor, native_history, to_responses_items, trim_items
+from octavo.compaction.native import NativeCompactor, native_history, trim_items
 from octavo.compaction.remote import PostJson, RemoteSummarizer
+from octavo.compaction.responses_items import to_responses_items
 from octavo.compaction.summarize import SummaryOptions, summarize
 from octavo.providers.http import Answer
 from octavo_protocol.errors import ErrorKind, OctavoError
