@@ -113,6 +113,8 @@ class Table:
         if unknown := sorted(set(handlers) - set(rows)):
             raise LookupError(f"handlers without a row in the method table: {', '.join(unknown)}")
         self.offer = offer
+        self.notifications = notifications
+        """Notifications of ours that a client may send, by name."""
         self._specs = specs
         self._handlers = {name: Handler(rows[name], function) for name, function in handlers.items()}
 

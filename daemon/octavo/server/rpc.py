@@ -39,6 +39,7 @@ MAX_IN_FLIGHT = 4096
 SHUTDOWN_GRACE_S = 1.0
 """Seconds that `shutdown` lets the client's other requests finish before it cancels them."""
 
+_NOTIFICATIONS = frozenset(name for name, (_, response, *_) in types.METHOD_TO_TYPES.items() if response is None)
 _KIND_OF_CODE = {spec.code: kind for kind, spec in ERRORS.items()}
 
 
@@ -107,6 +108,8 @@ class _Protocol(LanguageServerProtocol):
         method = request.method
         if self._shutdown:
             raise OctavoError(ErrorKind.INVALID_REQUEST, f"{method} came after shutdown; send exit.")
+        if method in _NOTIFICATIONS or method in self._table.notifications:
+            raise OctavoError(ErrorKind.INVALID_REQUEST, f"{method} is a notification; send it without an id.")
         if method == types.INITIALIZE:
             raise OctavoError(ErrorKind.INVALID_REQUEST, "This connection is initialized already.")
         if request.id in self._in_flight:
@@ -174,7 +177,7 @@ class _Protocol(LanguageServerProtocol):
         if isinstance(result, Awaitable):
             result = await result
         # A client that pipelines bulk gets it as fast as it reads, instead of being hung up on.
-        if self._connection.crowded:
+        while self._connection.crowded:
             await self._connection.drained()
         return result
 
