@@ -63,6 +63,10 @@ class OperationSlot:
         finally:
             self.current = None
 
+    def cancelled(self) -> OctavoError:
+        """The error for a block that was skipped because its operation was aborted."""
+        return OctavoError(ErrorKind.CANCELLED, "The operation was cancelled", sessionId=self._session_id)
+
     def abort(self, *kinds: Kind) -> bool:
         """Stop the running operation if it is of one of the kinds (any, when none is named); says whether it was."""
         if self.current is None or (kinds and self.current.kind not in kinds):

@@ -1,0 +1,119 @@
+"""Pruning and shaking change the session, keep what they take out, and give it back to who goes back."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octavo.compaction.shake import MANUAL_SHAKE
+from octavo.maintenance.reducing import prune_old, prune_stale, shake, shake_images
+from octavo.sessions.context import build_context
+from octavo.sessions.library import Library
+from support.scripted import Scene, assistant, call, result, scene, text, user
+
+
+async def reads(folder: Path, count: int = 3, words: int = 900, **fields: Any) -> Scene:
+    """A session that reads one file again and again."""
+    made = await scene(folder)
+    await made.session.append(messages=[user("go")])
+    for number in range(count):
+        await made.session.append(
+            messages=[
+                assistant([call(f"c{number}", "read", path="a.ts")]),
+                result(f"c{number}", "read", f"version {number} {text(words)}", **fields),
+            ]
+        )
+    await made.session.append(messages=[assistant("done")])
+    return made
+
+
+def outputs(made: Scene) -> list[str]:
+    messages = build_context(made.session.branch()).messages
+    return [m["content"][0]["text"] for m in messages if m["role"] == "toolResult"]
+
+
+async def test_superseded_reads_are_blanked_in_the_file_too(tmp_path: Path) -> None:
+    made = await reads(tmp_path)
+    done = await prune_stale(made.host)
+    assert done.count == 2
+    path = made.session.path
+    assert path is not None
+    await made.session.close()
+    again = await Library(tmp_path / "sessions").open_path(path)
+    texts = [m["content"][0]["text"] for m in build_context(again.branch()).messages if m["role"] == "toolResult"]
+    assert texts[:2] == ["[Superseded by a newer read of this file]"] * 2
+    assert texts[2].startswith("version 2")
+    await again.close()
+
+
+async def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
+    made = await reads(tmp_path)
+    seq = made.session.seq
+    assert (await prune_stale(made.host, dry_run=True)).count == 2
+    assert made.session.seq == seq
+    await made.session.close()
+
+
+async def test_old_outputs_go_when_enough_is_gained_even_with_a_single_user_message(tmp_path: Path) -> None:
+    """BR-050: protection is by tokens, not by the number of user messages."""
+    made = await scene(tmp_path)
+    await made.session.append(messages=[user("go")])
+    for number in range(30):
+        words = text(4000, seed=number)
+        await made.session.append(
+            messages=[assistant([call(f"c{number}", "bash", command=str(number))]), result(f"c{number}", "bash", words)]
+        )
+    done = await prune_old(made.host)
+    assert done.tokens_saved >= 20_000
+    assert outputs(made)[0].startswith("[Output truncated - ")
+    assert outputs(made)[-1].startswith("alpha")
+    await made.session.close()
+
+
+async def test_whoever_goes_back_to_before_a_prune_sees_the_outputs_again(tmp_path: Path) -> None:
+    """BR-022."""
+    made = await reads(tmp_path)
+    original = outputs(made)
+    early = made.session.branch()[4]["id"]
+    await prune_stale(made.host)
+    assert outputs(made)[0] != original[0]
+    await made.navigator.navigate(early)
+    assert outputs(made) == original[:2]
+    await made.session.close()
+
+
+async def test_shaking_moves_bulk_into_an_artifact_that_can_be_read_back(tmp_path: Path) -> None:
+    made = await scene(tmp_path)
+    await made.session.append(messages=[user("go"), assistant([call("c", "bash", command="ls")])])
+    await made.session.append(messages=[result("c", "bash", text(9000)), assistant("done"), user(text(5000))])
+    done = await shake(made.host, MANUAL_SHAKE)
+    assert done.result.tool_results_dropped == 1
+    assert done.artifact_id == "0"
+    assert "artifact://0 (region 1)" in outputs(made)[0]
+    assert text(9000) in made.host.artifacts.read("0").text
+    again = await shake(made.host, MANUAL_SHAKE)
+    assert (again.result.tool_results_dropped, again.artifact_id) == (0, None)
+    await made.session.close()
+
+
+async def test_images_can_be_dropped_oldest_first(tmp_path: Path) -> None:
+    made = await scene(tmp_path)
+    picture = {"type": "image", "mimeType": "image/png", "data": "A" * 400}
+    await made.session.append(messages=[user([{"type": "text", "text": str(n)}, picture]) for n in range(3)])
+    done = await shake_images(made.host, keep_bytes=400)
+    assert done.result.images_dropped == 2
+    shown = [len(m["content"]) for m in build_context(made.session.branch()).messages]
+    assert shown == [1, 1, 2]
+    await made.session.close()
+
+
+@pytest.mark.parametrize("path", ["plans/now.md"])
+async def test_reads_of_the_active_plan_are_never_pruned(tmp_path: Path, path: str) -> None:
+    made = await scene(tmp_path, plan_files=[path])
+    await made.session.append(messages=[user("go")])
+    for number in range(2):
+        await made.session.append(
+            messages=[assistant([call(f"c{number}", "read", path=path)]), result(f"c{number}", "read", text(2000))]
+        )
+    assert (await prune_stale(made.host)).count == 0
+    await made.session.close()
