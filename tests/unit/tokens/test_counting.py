@@ -2,10 +2,10 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.tokens.counting import count_each, count_tokens
+from octavo.tokens.counting import _SAFE_CUT, _pieces, count_each, count_tokens
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 
@@ -44,6 +44,68 @@ def test_any_text_is_counted_alone_as_in_a_batch(texts: list[str]) -> None:
 def test_a_million_equal_characters_are_counted_without_quadratic_work(text: str) -> None:
     # A quadratic merge would run for minutes here and into the test's time limit.
     assert 0 < count_tokens(text * (1_000_000 // len(text))) <= 1_000_000
+
+
+WORDY = st.lists(
+    st.sampled_from(
+        [
+            "Hello",
+            " world",
+            "x1",
+            " ",
+            "\n",
+            "\n\n",
+            "don't",
+            "!",
+            " ?",
+            "/",
+            "日本",
+            "é",
+            "\t",
+            "12345",
+            " A",
+            "\r\n",
+            "\u3000",
+            " \n",
+            "b",
+            "7",
+        ]
+    ),
+    min_size=4,
+    max_size=80,
+)
+
+
+@settings(max_examples=400)
+@given(WORDY)
+def test_cutting_a_text_at_a_safe_break_changes_no_count(parts: list[str]) -> None:
+    text = "".join(parts)
+    whole = count_tokens(text)
+    for safe in _SAFE_CUT.finditer(text):
+        assert sum(count_each([text[: safe.start()], text[safe.start() :]])) == whole
+
+
+@given(WORDY, st.integers(8, 40))
+def test_pieces_are_the_text_and_are_cut_at_safe_breaks_where_there_are_any(parts: list[str], limit: int) -> None:
+    text = "".join(parts)
+    safe = {found.start() for found in _SAFE_CUT.finditer(text)}
+    pieces = list(_pieces(text, limit, limit - 1))
+    assert "".join(pieces) == text
+    start = 0
+    for piece in pieces[:-1]:
+        assert 0 < len(piece) <= limit
+        cut = start + len(piece)
+        assert cut in safe or not safe & set(range(start + 1, start + limit))
+        start = cut
+
+
+def test_a_long_text_with_breaks_is_counted_exactly() -> None:
+    line = "the quick brown fox jumps over 12 lazy dogs; don't stop\n"
+    assert count_tokens(line * 50_000) == count_tokens(line * 100) * 500
+
+
+def test_an_unbroken_run_of_millions_is_counted_in_pieces() -> None:
+    assert 0 <= count_tokens("a" * 3_000_000) - 3_000_000 // 8 <= 6
 
 
 def test_the_vocabulary_is_not_loaded_before_something_is_counted() -> None:
