@@ -55,8 +55,8 @@ def linearity(piece: str) -> tuple[float, float]:
     def text(size: int) -> str:
         return (piece * size)[:size]
 
-    short = min(best(lambda n=n: count_tokens(text(250_000 + n)), 1) for n in range(3))  # type: ignore[misc]
-    long = min(best(lambda n=n: count_tokens(text(1_000_000 + n)), 1) for n in range(3))  # type: ignore[misc]
+    short = min(best(lambda n=n: count_tokens(text(249_997 + n)), 1) for n in range(3))  # type: ignore[misc]
+    long = min(best(lambda n=n: count_tokens(text(999_990 + n)), 1) for n in range(3))  # type: ignore[misc]
     return long, long / short
 
 
