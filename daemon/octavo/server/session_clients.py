@@ -72,7 +72,7 @@ class SessionClients:
         return bool(self._registered(hook))
 
     async def ask_hook(self, hook: str, params: Wire, answer: type[A]) -> A | None:
-        """Ask those that registered the hook, in order; a cancel ends the round, else the last that says something wins.
+        """Ask those that registered the hook in order; a cancel ends it, else the last that says something wins.
 
         Raises:
             OctavoError: hook-failed when one answers with an error or in a wrong shape.

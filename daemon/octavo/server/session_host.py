@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from octavo.compaction.native import NativeCompactor
 from octavo.compaction.remote import RemoteSummarizer
+from octavo.maintenance.archive_view import ArchiveView
 from octavo.providers.client import HttpCompletion, Timeouts
 from octavo.providers.credentials import Credentials, variables
 from octavo.providers.delegated import Delegated
@@ -21,11 +22,13 @@ from octavo.providers.router import Router
 from octavo.server.model_book import ModelBook
 from octavo.server.session_clients import Level, SessionClients
 from octavo.server.settings_book import SettingsBook, SettingsView
+from octavo.sessions.artifacts import Artifacts
 from octavo.sessions.live import LiveSession
 from octavo.sessions.path_settings import PathSettings, path_settings
 from octavo.snapcompact.billing import family_of, frame_tokens
 from octavo.tokens.estimate import Estimator
 from octavo.tokens.models import KnownModel
+from octavo_protocol import layering
 from octavo_protocol.base import JsonObject, Wire
 from octavo_protocol.completion import Completion, CompletionRequest, CompletionResult, Model, OnProgress
 from octavo_protocol.layering import Layer
@@ -46,40 +49,57 @@ class SessionHost:
     Attributes:
         session: The session; another object after it was opened anew for writing.
         estimator: Weighs its messages, each once.
+        artifacts: Its side files.
+        archives: Shows the frames of its compactions.
         completion: Runs models: at a client that offers it, else over HTTP.
         system_prompt: What the host said of its system prompt, in parts.
         tools: What the host said of its tools.
         plan_files: Paths whose reads stay as they are.
         clients: The connections that have it open.
-        own_settings: Settings of this session alone.
         turn_running: Whether the agent loop was said to run.
     """
 
-    def __init__(self, daemon: "Daemon", session: LiveSession) -> None:
+    def __init__(self, daemon: "Daemon", session: LiveSession, artifacts: Artifacts) -> None:
         self.session = session
+        self.artifacts = artifacts
+        self.archives = ArchiveView(session)
         self.estimator = Estimator(frame_price=self._frame_price)
         self.completion: Completion = _Completing(self)
         self.system_prompt: Sequence[str] = ()
         self.tools: Sequence[JsonObject] = ()
         self.plan_files: Sequence[str] = ()
         self.clients = SessionClients(daemon, session.session_id, lambda: self.settings)
-        self.own_settings: Layer = {}
         self.turn_running = False
+        self._own_settings: Layer = {}
+        self._own_revision = 0
         self._book = daemon.service(SettingsBook)
         self._models = daemon.service(ModelBook)
         self._view: tuple[object, SettingsView] | None = None
         self._path: tuple[object, PathSettings] | None = None
         self._http: HttpCompletion | None = None
 
-    # -- settings and models -----------------------------------------------------------------------------------------
+    # -- settings and models -------------------------------------------------------------------------------------------
 
     @property
     def settings_view(self) -> SettingsView:
         """The settings in force for this session, with their sources."""
-        state = (self._book.revision, tuple(self.clients.modes), id(self.own_settings))
+        state = (self._book.revision, tuple(self.clients.modes), self._own_revision)
         if self._view is None or self._view[0] != state:
-            self._view = (state, self._book.view(self.clients.modes, self.own_settings))
+            self._view = (state, self._book.view(self.clients.modes, self._own_settings))
         return self._view[1]
+
+    def update_settings(self, changes: JsonObject) -> None:
+        """Change the settings of this session alone; null takes a value back.
+
+        Raises:
+            OctavoError: invalid-params; nothing was changed.
+        """
+        self._own_settings = layering.update(self._own_settings, layering.read(Settings, changes, nulls=True))
+        self._own_revision += 1
+
+    def adopt(self, session: LiveSession, artifacts: Artifacts) -> None:
+        """Go on with the session as it was opened anew."""
+        self.session, self.artifacts, self.archives = session, artifacts, ArchiveView(session)
 
     @property
     def settings(self) -> Settings:
@@ -200,7 +220,7 @@ class SessionHost:
         """Ask the host to stop what its agent is doing, and wait for that, bounded by `client.abortTimeoutMs`."""
         await self.clients.abort_agent()
 
-    # -- clock and ids ---------------------------------------------------------------------------------------------------
+    # -- clock and ids -------------------------------------------------------------------------------------------------
 
     def now_ms(self) -> int:
         """Wall-clock time, epoch ms."""
@@ -210,7 +230,7 @@ class SessionHost:
         """A fresh operation id."""
         return uuid.uuid4().hex
 
-    # -- inside ------------------------------------------------------------------------------------------------------------
+    # -- inside --------------------------------------------------------------------------------------------------------
 
     def _frame_price(self, width: int, height: int) -> int:
         model = self.model

@@ -8,8 +8,9 @@ ones. How layers combine is `octavo_protocol.layering`'s subject; this module ho
 
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,10 +111,9 @@ class SettingsBook:
         layers = self._clients[connection] = ClientLayers()
         for problem in self.problems:
             notify_problem(connection, problem)
-        try:
-            layers.initialize = layering.read(Settings, connection.options.settings)
-        except OctavoError as error:
-            notify_problem(connection, f"The settings in initializationOptions count for nothing: {error.message}.")
+        layers.initialize, problems = sound_part(connection.options.settings)
+        for problem in problems:
+            notify_problem(connection, f"A setting of initializationOptions was left out: {problem}.")
         self.revision += 1
 
     def configure(self, connection: "Connection", settings: Any) -> None:
@@ -154,22 +154,30 @@ class SettingsBook:
         return [*process, *said, ("session", own)]
 
     def _read_file(self, path: Path) -> Layer:
+        import tomllib  # noqa: PLC0415 - most runs have no settings file
+
         try:
-            return layering.read_toml(Settings, path.read_text("utf-8"))
+            values = tomllib.loads(path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
-        except (OSError, UnicodeDecodeError) as error:
-            self._complain(f"The settings file {path} cannot be read ({error}); it counts for nothing")
-        except OctavoError as error:
-            self._complain(f"The settings file {path} counts for nothing: {error.message}")
-        return {}
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            self._complain(f"The settings file {path} counts for nothing: {error}")
+            return {}
+        layer, problems = sound_part(values)
+        for problem in problems:
+            self._complain(f"A setting of {path} was left out: {problem}")
+        return layer
 
     def _read_environment(self, environment: Mapping[str, str]) -> Layer:
-        try:
-            return layering.read_environment(Settings, environment)
-        except OctavoError as error:
-            self._complain(f"The OCTAVO_… variables of the environment count for nothing: {error.message}")
-            return {}
+        layer: Layer = {}
+        for setting in layering.settings_of(Settings):
+            if setting.variable in environment:
+                named = {setting.variable: environment[setting.variable]}
+                try:
+                    layer = layering.overlay([layer, layering.read_environment(Settings, named)])
+                except OctavoError as error:
+                    self._complain(f"The environment variable {setting.variable} was left out: {error.message}")
+        return layer
 
     def _complain(self, problem: str) -> None:
         _log.warning("%s", problem)
@@ -185,6 +193,28 @@ def settings_file(environment: Mapping[str, str]) -> Path | None:
     if named is not None:
         return Path(named) if named else None
     return Path(platformdirs.user_config_dir("octavo")) / "config.toml"
+
+
+def sound_part(settings: Any, wrap: Callable[[Any], Any] = lambda value: value) -> tuple[Layer, list[str]]:
+    """Return what of the settings is right, and a sentence for everything that is not.
+
+    One misspelt key must not cost a user all the others.
+    """
+    try:
+        return layering.read(Settings, wrap(settings)), []
+    except OctavoError as error:
+        if not isinstance(settings, dict) or not settings:
+            return {}, [error.message.rstrip(".")]
+    layers, problems = [], []
+    for key, value in settings.items():
+        layer, wrong = sound_part(value, partial(_nest, wrap, str(key)))
+        layers.append(layer)
+        problems += wrong
+    return layering.overlay(layers), problems
+
+
+def _nest(wrap: Callable[[Any], Any], key: str, value: Any) -> Any:
+    return wrap({key: value})
 
 
 def notify_problem(connection: "Connection", message: str) -> None:

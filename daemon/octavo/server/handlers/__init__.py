@@ -6,7 +6,7 @@ imported inside the functions that need it.
 
 from importlib import import_module
 
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = ("sessions", "writing")
 """Every handler module, in the order of loading."""
 
 
