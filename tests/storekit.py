@@ -2,13 +2,19 @@
 
 import contextlib
 import json
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 from octavo.sessions.library import Library
 from octavo.sessions.live import LiveSession
+from octavo.sessions.store.writer import WriterThreads
 
+WRITERS = WriterThreads()
+"""Shared, so that a test with a thousand libraries does not start thousands of threads."""
 HEADER = {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/p"}
 
 
@@ -54,12 +60,13 @@ def read(path: Path | None) -> list[dict[str, Any]]:
 
 
 def library(folder: Path, **options: Any) -> Library:
-    return Library(folder / "sessions", home=folder / "home", temp=folder / "temp", **options)
+    places = {"home": folder / "home", "temp": folder / "temp", "writers": WRITERS}
+    return Library(folder / "sessions", **{**places, **options})
 
 
 @contextlib.asynccontextmanager
-async def opened(folder: Path, path: Path, **options: Any) -> AsyncIterator[LiveSession]:
-    session = await library(folder).open_path(path, **options)
+async def opened(folder: Path, path: Path, durability: str = "fsync", **options: Any) -> AsyncIterator[LiveSession]:
+    session = await library(folder, durability=durability).open_path(path, **options)
     try:
         yield session
     finally:
@@ -78,3 +85,28 @@ async def created(folder: Path, **options: Any) -> AsyncIterator[LiveSession]:
 def files(folder: Path) -> list[str]:
     """Every file and folder below, as sorted relative paths."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def python(script: str, *arguments: object) -> "subprocess.Popen[str]":
+    """Run a script that may import what tests import; its stdin and stdout are pipes of text lines."""
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def output(script: str, *arguments: object, patience: float = 100) -> str:
+    """What the script prints; fails with what it said on stderr when it fails."""
+    with python(script, *arguments) as process:
+        out, error = process.communicate(timeout=patience)
+    assert process.returncode == 0, error[-4000:]
+    return out
+
+
+def grow(mounted: Path, size: str) -> None:
+    """Give a tmpfs another size."""
+    subprocess.run(["mount", "-o", f"remount,size={size}", str(mounted)], check=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from octavo.sessions.actor import ORIGINALS
 from octavo.sessions.artifacts import Artifacts
 from octavo.sessions.blobs import BlobStore
 from octavo.sessions.branching import branch_out
@@ -36,7 +37,7 @@ from octavo.sessions.paths import (
     restore_orphaned_backups,
 )
 from octavo.sessions.state import side_folder, wall_clock_ms
-from octavo.sessions.store.disk import Durability, storage_errors
+from octavo.sessions.store.disk import Durability, remove_leftovers, storage_errors
 from octavo.sessions.store.memory import MemoryBlobs
 from octavo.sessions.store.session_file import SessionFile
 from octavo.sessions.store.writer import WriterThreads
@@ -67,6 +68,10 @@ class Library:
     now_ms: Callable[[], int] = wall_clock_ms
     random_bytes: Callable[[int], bytes] = os.urandom
     writers: WriterThreads = field(default_factory=WriterThreads)
+
+    def close(self) -> None:
+        """End the threads that wait for disks; sessions are closed before."""
+        self.writers.close()
 
     # -- making and opening --------------------------------------------------------------------------------------
 
@@ -278,6 +283,9 @@ class Library:
         expect_session(real)
         lease = Lease.acquire(real, self.now_ms()) if mode == "write" else None
         try:
+            if lease is not None:
+                remove_leftovers(real)
+                remove_leftovers(side_folder(real) / ORIGINALS)
             store, loaded = SessionFile.open(real, self.durability, writable=mode == "write")
             tree = SessionTree(loaded.header, loaded.entries)
             return LiveSession(tree, self._surroundings(real), path=real, mode=mode, store=store, lease=lease)

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -101,6 +102,15 @@ def make_folder(folder: Path, durability: Durability) -> None:
 def temporary_beside(path: Path) -> Path:
     """A name in the same folder that listings ignore: `.<name>.<random>.tmp`."""
     return path.parent / f".{path.name}.{uuid4().hex[:12]}.tmp"
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove temporaries of this file that a killed process left; the caller holds the file's lease."""
+    pattern = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{12}\.tmp")
+    with contextlib.suppress(OSError), os.scandir(path.parent) as found:
+        for item in found:
+            if pattern.fullmatch(item.name):
+                Path(item.path).unlink(missing_ok=True)
 
 
 def create_exclusively(path: Path, chunks: Iterable[bytes], durability: Durability, mode: int = 0o600) -> None:

@@ -5,13 +5,14 @@ entries; the tree, the queue and the notifications are `live`'s. Lines that did 
 by a rewrite, so fields we do not understand keep even their spelling.
 """
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from octavo.sessions.damage import Damage, DamageKind
 from octavo.sessions.ids import iso_timestamp
-from octavo.sessions.lines import parse_lines
+from octavo.sessions.lines import parse_lines, paused_gc
 from octavo.sessions.reading import LoadedSession, load_session
 from octavo.sessions.store.disk import Durability, create_exclusively, make_folder
 from octavo.sessions.store.jsonl import Copy, Drift, JsonlFile, Piece, encode_line, is_record
@@ -20,6 +21,7 @@ from octavo.sessions.titles import title_slot
 from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
 
+_FREEZE_BYTES = 4 << 20
 _LENGTH_BITS = 34
 _LENGTH_MASK = (1 << _LENGTH_BITS) - 1
 _HARMLESS = frozenset(
@@ -121,7 +123,11 @@ class SessionFile:
             places.append(found := offset << _LENGTH_BITS | length)
             return stub(value, found) if is_large(value, length) else value
 
-        loaded = load_session(self.file.chunks(), on_object=place)
+        with paused_gc():
+            loaded = load_session(self.file.chunks(), on_object=place)
+            if self.file.size > _FREEZE_BYTES:
+                # A million containers without a cycle among them: walking them would stall the next append.
+                gc.freeze()
         # Entries that were left out or renamed while reading no longer pair up with lines by position.
         skipped = 1 if loaded.title_slot is None else 2
         aligned = len(places) == len(loaded.entries) + skipped

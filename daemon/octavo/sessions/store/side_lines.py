@@ -20,16 +20,17 @@ def append_side_lines(path: Path, lines: Sequence[JsonObject], durability: Durab
     Raises:
         OctavoError: `storage-failed`.
     """
-    make_folder(path.parent, durability)
     data = b"".join(map(encode_line, lines))
+    if not path.exists():
+        make_folder(path.parent, durability)
+        with contextlib.suppress(FileExistsError):
+            create_exclusively(path, (data,), durability)
+            return
+    file = JsonlFile(path, durability)
     try:
-        create_exclusively(path, (data,), durability)
-    except FileExistsError:
-        file = JsonlFile(path, durability)
-        try:
-            file.append(data, now_ms)
-        finally:
-            file.close()
+        file.append(data, now_ms)
+    finally:
+        file.close()
 
 
 def read_side_lines(path: Path) -> Iterator[JsonObject]:
