@@ -83,7 +83,7 @@ async def test_the_process_ends_without_spinning_after_the_end_of_input() -> Non
         await daemon.start("probe/hang")
         await daemon.receive()
         before = cpu_seconds(daemon.pid)
-        # The process waits a second for the hanging request; whoever reads the end of input in a loop burns that second.
+        # It waits a second for the hanging request; whoever reads the end of input in a loop burns that second.
         daemon.writer.write_eof()
         await daemon.exit_code()
     assert children_cpu_seconds() - earlier - before < 0.6

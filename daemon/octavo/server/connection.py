@@ -34,6 +34,7 @@ FLUSH_S = 2.0
 GRACE_S = 1.0
 """Seconds that running requests get after the client's end of input."""
 _PAUSE_S = 0.25
+_BURST = 256
 _LOG_LEVELS = {"error": 1, "warning": 2, "info": 3, "log": 4}
 
 
@@ -265,7 +266,9 @@ class Connection:
 
     async def _take(self, events: Iterator[framing.Event]) -> bool:
         """Handle events; False when nothing more shall be read."""
-        for event in events:
+        for count, event in enumerate(events, 1):
+            if count % _BURST == 0:
+                await anyio.lowlevel.checkpoint()
             match event:
                 case framing.Body(data):
                     if self._engine is not None:

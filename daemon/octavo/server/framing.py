@@ -19,6 +19,8 @@ PREFIX = 1024
 """Bytes of a refused message that are kept to find its request id."""
 
 _LENGTH = re.compile(rb"(?i)content-length[ \t]*:[ \t]*(\d{1,20})[ \t]*$")
+_PLAIN = re.compile(rb"Content-Length: (\d{1,18})\r\n\r\n")
+"""What nearly every peer sends; anything else is read line by line."""
 _HEADER = re.compile(rb"[A-Za-z0-9-]+[ \t]*:")
 
 
@@ -141,6 +143,13 @@ class HeaderReader:
         return Oversized(length, bytes(self._buffer[: min(PREFIX, self._skip)]))
 
     def _read_line(self) -> Iterator[Event]:
+        if self._length is None and (match := _PLAIN.match(self._buffer)):
+            self._length, end = int(match[1]), match.end()
+            # A match holds on to the buffer, which then cannot shrink.
+            del match
+            del self._buffer[:end]
+            yield from self._end_of_headers()
+            return
         end = self._buffer.find(b"\n")
         if end < 0:
             # A header can only be at the end of a line, so of an endless one the tail is enough.

@@ -128,13 +128,7 @@ def initialize_result(table: Table, params: JsonObject) -> JsonObject:
     return {
         "capabilities": {
             "positionEncoding": _position_encoding(params),
-            "textDocumentSync": {
-                "openClose": False,
-                "change": 0,
-                "willSave": False,
-                "willSaveWaitUntil": False,
-                "save": False,
-            },
+            "textDocumentSync": {"openClose": False, "change": 0, "save": False},
             "executeCommandProvider": {"commands": [COMMAND_PREFIX + name for name in table.implemented]},
             "workspace": {
                 "workspaceFolders": {"supported": True, "changeNotifications": True},

@@ -29,7 +29,7 @@ from octavo.server import codec, envelope, failures
 from octavo.server.connection import ClientError, ClientGone, Connection
 from octavo.server.greeting import COMMAND_PREFIX, Greeted
 from octavo.server.registry import Handler
-from octavo.server.workers import Workers
+from octavo.server.workers import Outcome, Workers
 from octavo_protocol.errors import ERRORS, ErrorKind, OctavoError
 
 _log = logging.getLogger(__name__)
@@ -76,6 +76,9 @@ class _Protocol(LanguageServerProtocol):
         for name, handler in self._table.handlers.items():
             self.fm.features[name] = self._bound(handler)
             self.fm.commands[COMMAND_PREFIX + name] = self.fm.features[name]
+        ours = set(self.fm.features.values())
+        self._asynchronous = {f for f in (*ours, *builtin.values()) if asyncio.iscoroutinefunction(f)}
+        self._immediate = ours - self._asynchronous
 
     # -- inbound
 
@@ -185,27 +188,31 @@ class _Protocol(LanguageServerProtocol):
         self,
         msg_id: envelope.MessageId,
         handler: Callable[..., Any],
-        callback: "Callable[[Future[Any]], None]",
+        callback: Callable[[Any], None],
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
     ) -> None:
-        if not asyncio.iscoroutinefunction(handler):
+        if handler in self._asynchronous:
+            self.workers.submit(msg_id, partial(handler, *args or (), **kwargs or {}), callback)
+        elif handler in self._immediate:
+            try:
+                outcome = Outcome(handler(*args or (), **kwargs or {}))
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer
+                outcome = Outcome(error=error)
+            callback(outcome)
+        else:
             super()._execute_handler(msg_id, handler, callback, args, kwargs)
-            return
-        done: Future[Any] = Future()
-        done.add_done_callback(callback)
-        self.workers.submit(msg_id, partial(handler, *args or (), **kwargs or {}), done)
 
     def _handle_cancel_notification(self, msg_id: envelope.MessageId) -> None:
         if not self.workers.cancel(msg_id):
             _log.debug("nothing to cancel for id %r", msg_id)
 
-    def _check_handler_result(self, future: "Future[Any]") -> None:
+    def _check_handler_result(self, future: Outcome | Future[Any]) -> None:
         if not future.cancelled() and (error := future.exception()) is not None:
             wire = self._describe(error, "a notification")
             _log.warning("a notification failed: %s", wire.message)
 
-    def _send_handler_result(self, future: "Future[Any]", *, msg_id: envelope.MessageId) -> None:
+    def _send_handler_result(self, future: Outcome | Future[Any], *, msg_id: envelope.MessageId) -> None:
         self._request_futures.pop(msg_id, None)
         flight = self._in_flight.pop(msg_id)
         if future.cancelled():
