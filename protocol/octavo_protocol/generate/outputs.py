@@ -2,7 +2,16 @@
 
 from pathlib import Path
 
-from octavo_protocol.generate import client_module, golden, openrpc, reference, schema, settings_page
+from octavo_protocol.generate import (
+    client_module,
+    golden,
+    lua,
+    openrpc,
+    reference,
+    schema,
+    settings_page,
+    typescript,
+)
 
 GOLDEN = Path("tests/wire/golden")
 
@@ -16,6 +25,8 @@ def outputs(root: Path) -> dict[Path, str]:
         "docs/protocol.md": reference.page(bundle),
         "docs/settings.md": settings_page.page(),
         "clients/python/octavo_client/methods.py": client_module.module(),
+        **{f"clients/typescript/src/generated/{name}": text for name, text in typescript.modules(bundle).items()},
+        "editors/neovim/lua/octavo/types.lua": lua.module(bundle),
         **{str(GOLDEN / name): schema.dump(value) for name, value in golden.files().items()},
     }
     return {root / name: text for name, text in files.items()}
