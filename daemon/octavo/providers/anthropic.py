@@ -7,7 +7,18 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from octavo.providers.blocks import EFFORT_BUDGETS, NO_OUTPUT, blocks, images, parse_arguments, scrub, texts, usage
+from octavo.providers.blocks import (
+    EFFORT_BUDGETS,
+    NO_OUTPUT,
+    OPENING,
+    blocks,
+    images,
+    parse_arguments,
+    scrub,
+    texts,
+    usage,
+)
+from octavo.providers.call_ids import CallIds
 from octavo.providers.wire import StreamFailedError, Wired
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest, CompletionResult, StopReason
@@ -29,9 +40,9 @@ _STOPS: dict[str, StopReason] = {
 
 
 def to_messages(messages: tuple[JsonObject, ...], *, vision: bool = True) -> list[JsonObject]:
-    """Convert LLM messages; consecutive turns of one role are merged, as the API wants them alternating."""
+    """Convert LLM messages as the API wants them: alternating roles, a user first, ids unique and in its alphabet."""
     turns: list[JsonObject] = []
-    for message in messages:
+    for message in CallIds().renamed(messages):
         role = "assistant" if message.get("role") == "assistant" else "user"
         parts = _assistant(message) if role == "assistant" else _user(message, vision=vision)
         if not parts:
@@ -43,6 +54,8 @@ def to_messages(messages: tuple[JsonObject, ...], *, vision: bool = True) -> lis
     for turn in turns:
         if turn["role"] == "user":  # results must come first in the turn that answers the calls
             turn["content"].sort(key=lambda part: part["type"] != "tool_result")
+    if turns and turns[0]["role"] == "assistant":
+        turns.insert(0, {"role": "user", "content": [{"type": "text", "text": OPENING}]})
     return turns
 
 

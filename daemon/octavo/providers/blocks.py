@@ -15,6 +15,9 @@ EFFORT_BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "
 
 NO_OUTPUT = "(no output)"
 
+OPENING = "(the conversation begins here)"
+"""Stands where an API wants a user turn first and the context begins with the assistant."""
+
 
 def blocks(message: JsonObject) -> list[JsonObject]:
     """The content as blocks; a string becomes one text block, what is no block is left out."""

@@ -6,7 +6,7 @@ Source: the vendor's Generative Language API reference, v1beta.
 import json
 from dataclasses import dataclass, field
 
-from octavo.providers.blocks import EFFORT_BUDGETS, NO_OUTPUT, blocks, images, scrub, texts, usage
+from octavo.providers.blocks import EFFORT_BUDGETS, NO_OUTPUT, OPENING, blocks, images, scrub, texts, usage
 from octavo.providers.wire import StreamFailedError, Wired
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest, CompletionResult, StopReason
@@ -17,7 +17,7 @@ _REFUSALS = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
 
 
 def to_contents(messages: tuple[JsonObject, ...], *, vision: bool = True) -> list[JsonObject]:
-    """Convert LLM messages; consecutive turns of one role are merged. Images of a result stand beside it."""
+    """Convert LLM messages; turns of one role are merged, a user begins, images of a result stand beside it."""
     turns: list[JsonObject] = []
     for message in messages:
         role = "model" if message.get("role") == "assistant" else "user"
@@ -28,6 +28,8 @@ def to_contents(messages: tuple[JsonObject, ...], *, vision: bool = True) -> lis
             turns[-1]["parts"].extend(parts)
         else:
             turns.append({"role": role, "parts": parts})
+    if turns and turns[0]["role"] == "model":
+        turns.insert(0, {"role": "user", "parts": [{"text": OPENING}]})
     return turns
 
 

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 
 from octavo.providers.blocks import NO_OUTPUT, calls, compact_json, images, parse_arguments, texts, usage
+from octavo.providers.call_ids import CallIds
 from octavo.providers.wire import StreamFailedError, Wired
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest, CompletionResult, StopReason
@@ -33,7 +34,7 @@ def to_messages(
     """
     out: list[JsonObject] = [{"role": "system", "content": part} for part in system if part.strip()]
     pending: list[JsonObject] = []
-    for message in messages:
+    for message in CallIds().renamed(messages):
         role = message.get("role")
         if role == "toolResult":
             text = "\n".join(texts(message)) or ("(see attached image)" if images(message) else NO_OUTPUT)

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 
 from octavo.providers.blocks import NO_OUTPUT, blocks, compact_json, images, parse_arguments, scrub, texts, usage
+from octavo.providers.call_ids import CallIds
 from octavo.providers.wire import StreamFailedError, Wired
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest, CompletionResult, StopReason
@@ -18,13 +19,11 @@ def to_input(messages: tuple[JsonObject, ...], *, vision: bool = True) -> list[J
     """Convert LLM messages to input items; images of a result follow it in a user message."""
     items: list[JsonObject] = []
     pending: list[JsonObject] = []
-    for message in messages:
+    for message in CallIds().renamed(messages):
         role = message.get("role")
         if role == "toolResult":
             text = "\n".join(texts(message)) or ("(see attached image)" if images(message) else NO_OUTPUT)
-            items.append(
-                {"type": "function_call_output", "call_id": _call_id(message.get("toolCallId")), "output": text}
-            )
+            items.append({"type": "function_call_output", "call_id": str(message.get("toolCallId")), "output": text})
             pending += _pictures(message) if vision else []
             continue
         if pending:
@@ -34,10 +33,6 @@ def to_input(messages: tuple[JsonObject, ...], *, vision: bool = True) -> list[J
     if pending:
         items.append({"type": "message", "role": "user", "content": pending})
     return items
-
-
-def _call_id(value: object) -> str:
-    return str(value).split("|", 1)[0]
 
 
 def _pictures(message: JsonObject) -> list[JsonObject]:
@@ -70,7 +65,7 @@ def _assistant(message: JsonObject) -> list[JsonObject]:
                 items.append(
                     {
                         "type": "function_call",
-                        "call_id": _call_id(block.get("id")),
+                        "call_id": str(block.get("id")),
                         "name": str(block.get("name")),
                         "arguments": compact_json(block.get("arguments") or {}),
                     }
