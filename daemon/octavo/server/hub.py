@@ -19,6 +19,7 @@ import platformdirs
 
 from octavo.server.model_book import ModelBook
 from octavo.server.open_session import OpenSession
+from octavo.server.session_view import session_info
 from octavo.server.settings_book import SettingsBook
 from octavo.sessions.library import Library
 from octavo.sessions.live import LiveSession
@@ -26,9 +27,11 @@ from octavo.sessions.paths import checked_path
 from octavo.sessions.state import Mode
 from octavo.sessions.store.writer import WriterThreads
 from octavo_protocol.errors import ErrorKind, OctavoError
+from octavo_protocol.methods.session import SessionInfo
 from octavo_protocol.settings import SessionsSettings
 
 if TYPE_CHECKING:
+    from octavo.maintenance.host import Successor
     from octavo.server.connection import Connection
     from octavo.server.daemon import Daemon
 
@@ -235,10 +238,34 @@ class SessionHub:
                 sessionId=live.session_id,
                 details={"path": str(other.live.path), "pid": os.getpid()},
             )
-        session = self.sessions[live.session_id] = OpenSession(self._daemon, live, library)
+        session = self.sessions[live.session_id] = OpenSession(self._daemon, live, library, self._succeed)
         if live.mode == "read":
             self._daemon.start(self._follow, session)
         return session
+
+    async def _succeed(self, former: OpenSession, title: str | None) -> "Successor":
+        """Start the session that goes on after a handoff, for everybody who has the former one open."""
+        from octavo.maintenance.host import Successor  # noqa: PLC0415 - needed by the first handoff only
+
+        old, host = former.live, former.host
+        settings = host.path_settings
+        with anyio.CancelScope(shield=True):
+            live = await former.library.create(
+                str(old.header.get("cwd") or ""),
+                title=title,
+                parent_session=old.session_id if old.path is None else str(old.path),
+                ephemeral=old.ephemeral,
+            )
+            session = self._add(live, former.library)
+            for connection, mode in host.clients.modes.items():
+                self._enter(session, connection, mode)
+            session.host.system_prompt, session.host.tools = host.system_prompt, host.tools
+            session.host.plan_files = host.plan_files
+            if (model := settings.models.get("default")) is not None:
+                await live.set_model(model)
+            if settings.thinking_level != "off":
+                await live.set_thinking_level(settings.thinking_level)
+        return Successor(live, lambda: SessionInfo.model_validate(session_info(session, "write")))
 
     def _enter(self, session: OpenSession, connection: "Connection", mode: Mode) -> OpenSession:
         modes = session.host.clients.modes

@@ -35,9 +35,9 @@ class ModelBook:
         self.revision += 1
         return list(added)
 
-    def find(self, ref: str, settings: Settings) -> KnownModel | None:
-        """The model of `provider/id`, known or not; None when the text names none."""
-        known = self._registry(settings).resolve_ref(ref)
+    def find(self, ref: str, settings: Settings, *, provider: str | None = None) -> KnownModel | None:
+        """The model of `provider/id` (or of a bare id within `provider`), known or not; None when there is no such."""
+        known = self._registry(settings).resolve_ref(ref, provider)
         return None if known is None else self._reached(known, settings)
 
     def all(self, settings: Settings) -> list[KnownModel]:

@@ -3,10 +3,10 @@
 Made and closed by the hub, which also knows who may use it. Maintenance is imported when it is first asked for.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio.to_thread
 
@@ -16,16 +16,22 @@ from octavo.sessions.changes import Change
 from octavo.sessions.library import Library
 from octavo.sessions.live import LiveSession
 from octavo.sessions.state import Mode
+from octavo.sessions.tree import SessionTree
 from octavo.tokens.breakdown import FixedParts, measure_fixed
 from octavo_protocol.base import JsonObject
 from octavo_protocol.methods.session import HostContext
 
 if TYPE_CHECKING:
     from octavo.maintenance.compactor import Compactor
+    from octavo.maintenance.host import Successor
     from octavo.maintenance.navigation import Navigator
     from octavo.maintenance.operations import OperationSlot
     from octavo.server.connection import Connection
     from octavo.server.daemon import Daemon
+
+
+Succeeding: TypeAlias = "Callable[[OpenSession, str | None], Awaitable[Successor]]"
+"""Starts the session that takes over from another one, with a title."""
 
 
 class OpenSession:
@@ -38,13 +44,14 @@ class OpenSession:
         busy_for: The connection that said the agent loop runs; None while it does not.
     """
 
-    def __init__(self, daemon: "Daemon", live: LiveSession, library: Library) -> None:
+    def __init__(self, daemon: "Daemon", live: LiveSession, library: Library, succeed: "Succeeding") -> None:
         self.library = library
-        self.host = SessionHost(daemon, live, library.artifacts(live))
+        self.host = SessionHost(daemon, live, library.artifacts(live), partial(succeed, self))
         self.numbers = SessionNumbers()
         self.busy_for: Connection | None = None
         self._daemon = daemon
         self._users = 0
+        self._still: tuple[object, SessionTree] | None = None
         self._fixed: tuple[object, FixedParts] | None = None
         self._unsubscribe = live.subscribe(self._tell)
 
@@ -158,6 +165,17 @@ class OpenSession:
         self._unsubscribe = live.subscribe(self._tell)
         self._tell(Change(live.seq, "rewritten", (), live.leaf_id))
         await old.close()
+
+    async def still_tree(self) -> SessionTree:
+        """The tree as it is now, for threads: later changes do not reach it; made once for every state."""
+        live = self.live
+        state = (live.epoch, live.seq, live.leaf_id)
+        if self._still is None or self._still[0] != state:
+            entries = list(live.tree.entries)
+            tree = await anyio.to_thread.run_sync(SessionTree, live.header, entries)
+            tree.move_leaf(state[2])
+            self._still = (state, tree)
+        return self._still[1]
 
     def place_changed(self) -> None:
         """Look for side files where the session is now."""

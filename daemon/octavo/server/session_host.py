@@ -6,14 +6,15 @@ Decides nothing. What the clients are told and asked is in `session_clients`; ke
 import os
 import time
 import uuid
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
 from octavo.compaction.native import NativeCompactor
 from octavo.compaction.remote import RemoteSummarizer
 from octavo.maintenance.archive_view import ArchiveView
+from octavo.maintenance.host import Successor
 from octavo.providers.client import HttpCompletion, Timeouts
 from octavo.providers.credentials import Credentials, variables
 from octavo.providers.delegated import Delegated
@@ -39,12 +40,20 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound=BaseModel)
 
+Succeed: TypeAlias = Callable[[str | None], Awaitable[Successor]]
+
 REMOTE_PROVIDER = "remote"
 """Provider id under which the settings may hold a key for `compaction.remoteEndpoint`; no other key is sent there."""
 
 
 class SessionHost:
     """A `Host`.
+
+    Args:
+        daemon: Where the services are.
+        session: The session.
+        artifacts: Its side files.
+        succeed: Starts the session that takes over after a handoff, with a title.
 
     Attributes:
         session: The session; another object after it was opened anew for writing.
@@ -59,7 +68,7 @@ class SessionHost:
         turn_running: Whether the agent loop was said to run.
     """
 
-    def __init__(self, daemon: "Daemon", session: LiveSession, artifacts: Artifacts) -> None:
+    def __init__(self, daemon: "Daemon", session: LiveSession, artifacts: Artifacts, succeed: Succeed) -> None:
         self.session = session
         self.artifacts = artifacts
         self.archives = ArchiveView(session)
@@ -72,6 +81,7 @@ class SessionHost:
         self.turn_running = False
         self._own_settings: Layer = {}
         self._own_revision = 0
+        self._succeed = succeed
         self._book = daemon.service(SettingsBook)
         self._models = daemon.service(ModelBook)
         self._view: tuple[object, SettingsView] | None = None
@@ -118,8 +128,11 @@ class SessionHost:
     @property
     def known_model(self) -> KnownModel | None:
         """The model in force on the branch, else the `default` role of the settings, with all that is known of it."""
-        ref = self.path_settings.models.get("default") or self.settings.model_roles.get("default")
-        return None if ref is None else self.know(ref)
+        return self._known(self.path_settings)
+
+    def model_on(self, path: Sequence[JsonObject]) -> KnownModel | None:
+        """The same for the end of another path."""
+        return self._known(path_settings(path))
 
     @property
     def model(self) -> Model | None:
@@ -144,6 +157,22 @@ class SessionHost:
     def models(self) -> Sequence[Model]:
         """Every model that is known."""
         return [known.model for known in self._models.all(self.settings)]
+
+    def promotion_target(self, model: Model) -> Model | None:
+        """The model configured to take over when the window of this one is too small, None without one."""
+        known = self.know(model.ref)
+        if known is None or known.promotion_target is None:
+            return None
+        target = self._models.find(known.promotion_target, self.settings, provider=model.provider)
+        return None if target is None else target.model
+
+    async def start_successor(self, *, title: str | None = None) -> Successor:
+        """Start the session that goes on after a handoff, opened for every client that has this one open.
+
+        Raises:
+            OctavoError: storage-failed.
+        """
+        return await self._succeed(title)
 
     # -- calling models ------------------------------------------------------------------------------------------------
 
@@ -231,6 +260,10 @@ class SessionHost:
         return uuid.uuid4().hex
 
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _known(self, found: PathSettings) -> KnownModel | None:
+        ref = found.models.get("default") or self.settings.model_roles.get("default")
+        return None if ref is None else self.know(ref)
 
     def _frame_price(self, width: int, height: int) -> int:
         model = self.model

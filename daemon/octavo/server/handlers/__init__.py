@@ -6,7 +6,18 @@ imported inside the functions that need it.
 
 from importlib import import_module
 
-MODULES: tuple[str, ...] = ("sessions", "writing")
+MODULES: tuple[str, ...] = (
+    "sessions",
+    "writing",
+    "tree",
+    "context",
+    "models",
+    "settings",
+    "snapcompact",
+    "compaction",
+    "navigation",
+    "reducing",
+)
 """Every handler module, in the order of loading."""
 
 
