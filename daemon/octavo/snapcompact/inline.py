@@ -26,7 +26,7 @@ from octavo.snapcompact.journal import SavingsRecorder
 from octavo.snapcompact.layout import Layout, count_cells, paginate
 from octavo.snapcompact.normalize import normalize, normalize_seed
 from octavo.snapcompact.plan import page_height
-from octavo.snapcompact.shapes import Shape, resolve_shape
+from octavo.snapcompact.shapes import Shape, check_frame_size, resolve_shape
 from octavo.snapcompact.terms import Draw
 from octavo.templates import render
 from octavo_protocol.base import JsonObject
@@ -38,12 +38,25 @@ _SYSTEM = ""
 
 @dataclass(frozen=True, slots=True)
 class InlineSettings:
-    """`snapcompact.systemPrompt`, `.toolResults`, `.shape` and `.layout`."""
+    """`snapcompact.systemPrompt`, `.toolResults`, `.shape`, `.layout`; `frame_size` in px, the shape's own if None."""
 
     system_prompt: SystemPromptMode = "none"
     tool_results: bool = False
     shape: str = "auto"
     layout: Layout = "octavo"
+    frame_size: int | None = None
+
+    def shape_for(self, model: Model) -> Shape:
+        """The shape to draw in.
+
+        Raises:
+            OctavoError: `invalid-params` for an unknown shape or an impossible size.
+        """
+        shape = resolve_shape(model, self.shape)
+        if self.frame_size is None:
+            return shape
+        check_frame_size(shape, self.frame_size)
+        return shape.sized(self.frame_size)
 
     @property
     def off(self) -> bool:
@@ -146,7 +159,7 @@ async def inline_images(
     untouched = InlineResult(tuple(system_prompt), tuple(messages), InlinePlan((), None))
     if settings.off or not model.accepts_images:
         return untouched
-    job = _Job(resolve_shape(model, settings.shape), settings, count_tokens)
+    job = _Job(settings.shape_for(model), settings, count_tokens)
     survey = await anyio.to_thread.run_sync(_survey, job, model, system_prompt, messages, None, abandon_on_cancel=True)
     sent = list(messages)
     for measured, decision in zip(survey.results, survey.plan.tool_results, strict=True):
@@ -171,12 +184,13 @@ def estimate_inline(
     model: Model,
     settings: InlineSettings,
     count_tokens: Callable[[str], int],
+    assume_user: bool = True,
 ) -> InlinePlan:
-    """What `inline_images` would do, without drawing; assumes that there will be a user message."""
+    """What `inline_images` would do, without drawing; `assume_user` takes it that a user message will be there."""
     if settings.off or not model.accepts_images:
         return InlinePlan((), None)
-    job = _Job(resolve_shape(model, settings.shape), settings, count_tokens)
-    return _survey(job, model, system_prompt, messages, True).plan
+    job = _Job(settings.shape_for(model), settings, count_tokens)
+    return _survey(job, model, system_prompt, messages, True if assume_user else None).plan
 
 
 def _survey(
