@@ -2,7 +2,8 @@
 
 The story is ours and so is every line of it: a small tide-forecast service, five working days, one abandoned idea
 (a branch), failures with their real-looking output, and a colleague in Osaka who writes in Japanese. The text lives in
-`story.py` and `week.py`; this script turns it into entries with deterministic ids and times, so the file can be rebuilt and compared.
+`story.py` and `week.py`, long outputs in `bulk.py`; this script turns it into entries with deterministic ids and times,
+so that the file can be rebuilt and compared.
 """
 
 import json
@@ -69,7 +70,7 @@ class Recorder:
         return call_id
 
     def result(self, call_id: str | None, tool: str, output: str, *, error: bool) -> None:
-        self.context += len(output) // 4
+        self.context += len(output) * 10 // 26
         content = [{"type": "text", "text": output}] if output else []
         self.message("toolResult", 2, toolCallId=call_id, toolName=tool, content=content, isError=error)
 

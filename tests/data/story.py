@@ -6,6 +6,8 @@ Words and listings only; `build_example.py` gives them ids, times and usage.
 from dataclasses import dataclass, field
 from typing import Any
 
+from bulk import stations
+
 
 @dataclass(frozen=True)
 class Step:
@@ -345,7 +347,7 @@ def test_spring_tide_is_higher_than_neap():
 """
 
 FILES = {
-    "tidewatch/data/stations.csv": STATIONS,
+    "tidewatch/data/stations.csv": stations(STATIONS),
     "tidewatch/parser.py": PARSER,
     "tidewatch/harmonic.py": HARMONIC,
     "tidewatch/constants.py": CONSTANTS,

@@ -14,7 +14,7 @@ def entries() -> list[dict[str, object]]:
 
 
 def test_the_example_is_what_its_script_writes(tmp_path: Path) -> None:
-    for name in ("build_example.py", "story.py", "week.py"):
+    for name in ("build_example.py", "story.py", "week.py", "bulk.py"):
         (tmp_path / name).write_text((DATA / name).read_text(encoding="utf-8"), encoding="utf-8")
     subprocess.run([sys.executable, tmp_path / "build_example.py"], check=True, timeout=60)
     assert (tmp_path / "tidewatch.jsonl").read_bytes() == (DATA / "tidewatch.jsonl").read_bytes()
