@@ -23,6 +23,7 @@ _OPTIONAL_MARK = re.compile(
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f"
     "\ufe20-\ufe2f\U000e0100-\U000e01ef\U0001f3fb-\U0001f3ff]"
 )
+_JOINS_NEIGHBOURS = re.compile("[\u0300-\u036f\ud800-\udfff]")
 _LATIN_LETTERS_OF_FLAGS = 0x1F1E6 - ord("A")
 
 LABELS: Final[dict[str, str]] = {
@@ -63,10 +64,13 @@ class _Folds(dict[int, str]):
 
 def fold_beyond_ascii(text: str) -> str:
     """Return the text with every non-ASCII character folded; line and paragraph separators become newlines."""
-    text = unicodedata.normalize("NFC", join_surrogates(text))
+    pieces = set(_BEYOND_ASCII.findall(text))
+    if any(_JOINS_NEIGHBOURS.search(piece) for piece in pieces):
+        text = unicodedata.normalize("NFC", join_surrogates(text))
+        pieces = set(_BEYOND_ASCII.findall(text))
     folds = _Folds()
-    text = _FLAG.sub(_name_flag, text)
-    return _BEYOND_ASCII.sub(lambda piece: piece[0].translate(folds), text)
+    folded = {piece: _FLAG.sub(_name_flag, unicodedata.normalize("NFC", piece)).translate(folds) for piece in pieces}
+    return _BEYOND_ASCII.sub(lambda piece: folded[piece[0]], text)
 
 
 def _fold(char: str) -> str:

@@ -26,7 +26,7 @@ _SLASHED_ZERO: dict[str, tuple[int, ...]] = {
 """Digit zero told apart from O, one byte a row; UNSCII's own zero is distinct already."""
 
 _CUT_OUT_OF = {ord(mark): ord(digit) for mark, digit in zip(SPACE_DIGITS, "0123456789", strict=True)}
-_CUT_OUT_OF |= {ord(TAB): 0x2192, ord(CONTINUES): ord("\\")}
+_CUT_OUT_OF |= {ord(TAB): 0x2192, ord(CONTINUES): ord(CONTINUES)}
 
 _SMALL_HEX = "75557 26227 71747 71717 55711 74717 74757 71222 75757 75717 25755 65656 34443 65556 74747 74744"
 """Hex digits 0 to F of 3 × 5 px, one octal digit a row."""
@@ -42,6 +42,15 @@ class Pen:
 
     def narrow(self, codes: NDArray[np.uint32], *, octavo: bool = True) -> Bitmaps:
         """Draw one-cell characters; without `octavo` a character the font lacks stays blank, as in the seed."""
+        out = self._characters(codes, octavo=octavo)
+        if octavo:
+            for mark, base in _CUT_OUT_OF.items():
+                if (where := codes == mark).any():
+                    out[where] = ~self._characters(np.array([base], np.uint32), octavo=True)[0]
+        out[codes == ord(NEWLINE)] = True
+        return out
+
+    def _characters(self, codes: NDArray[np.uint32], *, octavo: bool) -> Bitmaps:
         width, height = self.cell
         out = np.zeros((len(codes), height, width), bool)
         missing = self._draw_from(NATIVE[self.font], codes, out)
@@ -54,10 +63,6 @@ class Pen:
                     part = np.zeros((len(some), height, width), bool)
                     missing[some] = self._draw_from(name, codes[some], part)
                     out[some] = part
-            for mark, base in _CUT_OUT_OF.items():
-                if (where := codes == mark).any():
-                    out[where] = ~self.narrow(np.array([base], np.uint32))[0]
-        out[codes == ord(NEWLINE)] = True
         return out
 
     def wide(self, codes: NDArray[np.uint32]) -> Bitmaps:

@@ -18,10 +18,11 @@ from octavo.snapcompact.walls import omit_base64_lines, omit_data_urls, omit_lon
 __all__ = ["normalize", "normalize_seed"]
 
 _CONTROLS = bytes(c for c in (*range(0x20), 0x7F) if chr(c) not in f"\n\t{DIM_ON}{DIM_OFF}")
+_CONTROL_CLASS = re.compile(f"[{re.escape(_CONTROLS.decode('ascii'))}\x80-\x9f]+")
 _INNER_GAP = re.compile(r"[ \t]*\t[ \t]*| {4,}")
 _AFTER_SENTENCE = re.compile(r"(?<=[.!?])  (?=\S)")
-_TOGGLES_IN_GAP = re.compile(r"([ \t]+)([\x0e\x0f]+)(?=[ \t])")
-_TOGGLE_RUN = re.compile(r"[\x0e\x0f]+([\x0e\x0f])")
+_BLANKS = " \t"
+_TOGGLES = (DIM_ON, DIM_OFF)
 _LONG_LINE = 256
 
 
@@ -37,12 +38,10 @@ def normalize(text: str) -> str:
     if "\x0b" in text or "\x0c" in text:
         text = text.replace("\x0b", " ").replace("\x0c", " ")
     text = _drop_controls(text)
-    toggles = DIM_ON in text or DIM_OFF in text
-    if toggles:
-        text = _TOGGLES_IN_GAP.sub(r"\2\1", _TOGGLE_RUN.sub(r"\1", text))
+    if DIM_ON in text or DIM_OFF in text:
+        text = _settle_toggles(text)
     lines = omit_base64_lines(text.split("\n"))
-    shown = NEWLINE.join(_show_lines(lines, _Shown(indent_mark), _Shown(gap_mark)))
-    return _join_toggle_lines(shown) if toggles else shown.lstrip(" ")
+    return _trim(NEWLINE.join(_show_lines(lines, _Shown(indent_mark), _Shown(gap_mark))))
 
 
 class _Shown(dict[str, str]):
@@ -58,19 +57,47 @@ class _Shown(dict[str, str]):
 
 
 def _show_lines(lines: list[str], indents: _Shown, gaps: _Shown) -> list[str]:
-    shown = []
+    """Show every line that is not blank; a line of nothing but a toggle joins the one before it."""
+    shown: list[str] = []
+    opening = ""
     for line in lines:
-        body = line.strip(" \t")
+        body = line.strip(_BLANKS)
         if not body:
             continue
         if len(body) > _LONG_LINE:
             body = omit_long_words(body)
+        elif body in _TOGGLES:
+            if shown:
+                shown[-1] += body
+            else:
+                opening = body
+            continue
         if "  " in body or "\t" in body:
             body = _INNER_GAP.sub(lambda gap: gaps[gap[0]], _AFTER_SENTENCE.sub(" ", body))
-        if line[0] in " \t":
-            body = indents[line[: len(line) - len(line.lstrip(" \t"))]] + body
+        if line[0] in _BLANKS:
+            body = indents[line[: line.index(body[0])]] + body
         shown.append(body)
-    return shown
+    return [opening + shown[0], *shown[1:]] if opening and shown else shown
+
+
+def _settle_toggles(text: str) -> str:
+    """Keep the last of successive toggles, and move one that lies inside a run of blanks before the run."""
+    settled: list[str] = []
+    gap: list[str] = []
+    toggle = ""
+    for at, opened in enumerate(text.split(DIM_ON)):
+        for then, part in enumerate(opened.split(DIM_OFF)):
+            if at or then:
+                toggle = DIM_OFF if then else DIM_ON
+            core = part.rstrip(_BLANKS)
+            if core:
+                settled += (toggle, *gap) if core[0] in _BLANKS else (*gap, toggle)
+                settled.append(core)
+                gap.clear()
+                toggle = ""
+            if len(core) < len(part):
+                gap.append(part[len(core) :])
+    return "".join((*settled, *gap, toggle))
 
 
 def _drop_controls(text: str) -> str:
@@ -81,12 +108,11 @@ def _drop_controls(text: str) -> str:
     return _CONTROL_CLASS.sub("", text)
 
 
-_CONTROL_CLASS = re.compile(f"[{re.escape(_CONTROLS.decode('ascii'))}\x80-\x9f]+")
-
-
-def _join_toggle_lines(shown: str) -> str:
-    """Let a line that holds nothing but a toggle take no newline cell of its own, and trim the text's edges."""
-    shown = re.sub(f"{NEWLINE}([{DIM_ON}{DIM_OFF}])(?={NEWLINE}|\\Z)", r"\1", shown)
-    shown = re.sub(f"\\A([{DIM_ON}{DIM_OFF}]){NEWLINE}", r"\1", shown)
-    shown = re.sub(f"\\A([{DIM_ON}{DIM_OFF}]*) +", r"\1", shown)
-    return re.sub(f" +([{DIM_ON}{DIM_OFF}]*)\\Z", r"\1", shown)
+def _trim(shown: str) -> str:
+    """Remove spaces, but not toggles, from both ends."""
+    edges = f" {DIM_ON}{DIM_OFF}"
+    if not shown or (shown[0] not in edges and shown[-1] not in edges):
+        return shown
+    inner = shown.strip(edges)
+    start = shown.index(inner)
+    return shown[:start].replace(" ", "") + inner + shown[start + len(inner) :].replace(" ", "")

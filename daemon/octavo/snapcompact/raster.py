@@ -7,6 +7,7 @@ way of joining serves all cell widths and depths. Resampled shapes are `stretch`
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from octavo.snapcompact.shapes import Shape
 
 _SLOTS = len(PALETTE)
 _BLOCK_GROUPS = 1 << 15
+_MACHINE_WORDS: dict[int, np.dtype[Any]] = {8: np.dtype(np.uint8), 16: np.dtype(">u2"), 32: np.dtype(">u4")}
+"""Cells of whole bytes need no joining: those 8 px wide at every depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,10 @@ class _Packer:
     def pack(self, words: NDArray[np.uint64]) -> NDArray[np.uint8]:
         """Return the bytes of some pixel rows of every text row: (pixel rows, text rows, bytes)."""
         shape = (len(words), *self.keys[0].shape)
+        if self.per_group == 1 and self.bits in _MACHINE_WORDS:
+            cells = np.take(words.astype(_MACHINE_WORDS[self.bits]), self.keys[0], axis=1, mode="clip")
+            packed: NDArray[np.uint8] = cells.view(np.uint8).reshape(*shape[:2], -1)
+            return packed
         high, low = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
         high_bits = min(64, self.group_bits)
         low_bits = self.group_bits - high_bits

@@ -16,6 +16,7 @@ _LINE = re.compile(r"[\w+/-]{60,}={0,2}", re.ASCII)
 _TAIL_LINE = re.compile(r"[\w+/-]{20,}={0,2}|[\w+/-]+={1,2}", re.ASCII)
 _BLANKS = " \t"
 _MIN_DATA_URL_CHARS = 64
+_MIN_WORD_CHARS = 256
 _MIN_WALL_LINES = 6
 _MIN_LINE_CHARS = 60
 _SAMPLE_CHARS = 256
@@ -29,6 +30,8 @@ def omit_data_urls(text: str) -> str:
 
 def omit_long_words(line: str) -> str:
     """Replace base64 words of 256 or more characters in a line."""
+    if max(map(len, line.split(" "))) < _MIN_WORD_CHARS:
+        return line
     return _WORD.sub(lambda word: _note(len(word[0])) if _is_base64(word[0]) else word[0], line)
 
 

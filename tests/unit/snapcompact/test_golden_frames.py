@@ -22,7 +22,7 @@ PICTURES = ("11on16-bw", "8on22-bw", "8on16-bw", "6x12-dim", "doc-8on16-sent-dim
 
 TEXTS = {
     "code": 'def f(x) -> str:\n    if x:\n\treturn  "O0 l1" # ok\n\n\n        deeper = {"a": [1, 2]}\nend',
-    "transcript": "[User]: Run it. Twice!\n\n[Tool Result]: \x0eFAILED test_a::test_one\n    assert 3 == 4\n1 failed\x0f"
+    "transcript": "[User]: Run it! Now.\n\n[Tool Result]: \x0eFAILED test_a::test_one\n    assert 3 == 4\n1 failed\x0f"
     "\n\n[Assistant]: The fix is in. Why? Because it was the off-by-one of the day.",
     "table": "name        size   when\nmain.py     1024   2026-06-17\n│├── a\n│└── b → c",
     "european": "Łódź, Über, œuvre. Привет, мир! Καλημέρα κόσμε; “q” – …",
