@@ -8,10 +8,11 @@ pydantic models (camelCase names, unset optionals left out) or plain JSON values
 
 import json
 import re
+from functools import cache
 from typing import Any, NoReturn
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from octavo_protocol.errors import ErrorKind, OctavoError
 
@@ -47,10 +48,9 @@ def encode(value: Any) -> bytes:
     Raises:
         UnencodableError: For values without a JSON form.
     """
-    if isinstance(value, BaseModel):
-        return _encode_model(value)
     try:
-        return orjson.dumps(value)
+        # Much faster than pydantic where a model carries raw entries, which is where size is.
+        return orjson.dumps(value, default=_members)
     except TypeError:
         # Half pairs, integers over 64 bits and nesting over 254 levels are JSON all the same.
         return _encode_slowly(value)
@@ -81,15 +81,31 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON value")
 
 
-def _encode_model(model: BaseModel) -> bytes:
-    try:
-        return model.__pydantic_serializer__.to_json(model, by_alias=True, exclude_none=True)
-    except ValueError:
-        return _encode_slowly(model.model_dump(by_alias=True, exclude_none=True))
+def _members(value: Any) -> Any:
+    """What to encode instead of a value JSON does not know: of a model, its wire names and what is set."""
+    if not isinstance(value, BaseModel):
+        raise TypeError(f"{type(value).__name__} has no JSON form")
+    names = _wire_names(type(value))
+    if names is None:
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {wire: member for name, wire in names if (member := getattr(value, name)) is not None}
+
+
+@cache
+def _wire_names(kind: type[BaseModel]) -> tuple[tuple[str, str], ...] | None:
+    """Attribute and wire name of each field; None for what only pydantic can serialise."""
+    if issubclass(kind, RootModel) or kind.model_config.get("extra") == "allow":
+        return None
+    custom = kind.__pydantic_decorators__
+    if custom.field_serializers or custom.model_serializers or custom.computed_fields:
+        return None
+    if any(field.exclude for field in kind.model_fields.values()):
+        return None
+    return tuple((name, field.serialization_alias or name) for name, field in kind.model_fields.items())
 
 
 def _encode_slowly(value: Any) -> bytes:
     try:
-        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
+        return json.dumps(value, allow_nan=False, separators=(",", ":"), default=_members).encode("ascii")
     except (TypeError, ValueError, RecursionError) as problem:
         raise UnencodableError(str(problem)) from problem

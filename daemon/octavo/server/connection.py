@@ -116,7 +116,7 @@ class Connection:
         """Set by `exit`: 0 after `shutdown`, else 1; None when the peer just went away."""
         self._stream = stream
         self._framing = framing
-        self._outbox = Outbox(stream.send, self.hang_up, merges=framing.merges)
+        self._outbox = Outbox(stream.send, self.hang_up, merges=framing.merges, hard_mark=daemon.max_queue_bytes)
         self._greeting = Greeting(daemon.table, token)
         self._engine: Engine | None = None
         self._reading: anyio.CancelScope | None = None

@@ -13,6 +13,7 @@ import anyio
 import anyio.abc
 
 from octavo.server import codec
+from octavo.server.outbox import HARD_MARK
 from octavo.server.registry import Table
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class Daemon:
         self.options = options
         self.connections: set[Connection] = set()
         self.max_message_bytes = 256 * 1024 * 1024
-        """Largest message a client may send (`server.maxMessageBytes`)."""
+        """Largest message a client may send (`server.maxMessageBytes`); holds for connections made afterwards."""
+        self.max_queue_bytes = HARD_MARK
+        """Most bytes that may wait for one client (`server.maxQueueBytes`); holds for connections made afterwards."""
         self._subscribers: dict[str, set[Connection]] = {}
         self._services: dict[type[Any], Any] = {}
         self._background: anyio.abc.TaskGroup | None = None

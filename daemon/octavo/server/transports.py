@@ -25,7 +25,7 @@ from octavo.server.framing import HEADERS, Framing
 
 _log = logging.getLogger(__name__)
 
-CHUNK = 256 * 1024
+CHUNK = 1024 * 1024
 """Bytes asked for in one read."""
 MAX_CONNECTIONS = 512
 """Connections of one listener; more are closed at once."""
@@ -84,6 +84,8 @@ async def stdio() -> AsyncIterator[StdioStream]:
     source, sink = _take_descriptors()
     blocking = {fd: os.get_blocking(fd) for fd in (source, sink)}
     os.set_blocking(sink, False)
+    for fd in (source, sink):
+        _widen(fd)
     try:
         if _watchable(source):
             reader = asyncio.StreamReader(limit=CHUNK)
@@ -100,6 +102,14 @@ async def stdio() -> AsyncIterator[StdioStream]:
             with contextlib.suppress(OSError):
                 os.set_blocking(fd, was)
             os.close(fd)
+
+
+def _widen(fd: int) -> None:
+    """Let a pipe hold 1 MiB instead of 64 KiB: sixteen times fewer turns between the two processes for bulk."""
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        # No pipe, or over the user's quota: it works as it is.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, 1 << 20)
 
 
 def _watchable(fd: int) -> bool:

@@ -1,10 +1,12 @@
 """JSON on the wire keeps everything JSON can say and refuses what it cannot."""
 
 import json
+from enum import StrEnum
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field, field_serializer
 
 from octavo.server import codec
 from octavo_protocol.base import JsonObject, Wire
@@ -20,6 +22,10 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters()), inner, max_size=4),
     max_leaves=20,
 )
+
+
+class Level(StrEnum):
+    HIGH = "high"
 
 
 class Model(Wire):
@@ -93,3 +99,37 @@ def test_an_answer_and_an_error_carry_the_id_they_answer_to() -> None:
         "id": None,
         "error": {"code": -32700, "message": "m", "data": {"kind": "k"}},
     }
+
+
+class Inner(Wire):
+    kind_of: str
+    level: Level = Level.HIGH
+    nothing: None = None
+
+
+class Nested(Wire):
+    from_: str = Field(alias="from")
+    items: list[Inner | None]
+    pair: tuple[int, Inner]
+    by_name: dict[str, Inner]
+
+
+class Special(Wire):
+    when_ms: int
+    names: frozenset[str] = frozenset({"a"})
+
+    @field_serializer("when_ms")
+    def _seconds(self, value: int) -> float:
+        return value / 1000
+
+
+def test_nested_models_are_encoded_as_pydantic_would() -> None:
+    inner = Inner(kind_of="x")
+    for model in (
+        Nested.model_validate(
+            {"from": "f", "items": [inner, None], "pair": (1, inner), "byName": {"snake_name": inner}}
+        ),
+        Special(when_ms=1500),
+    ):
+        assert json.loads(codec.encode(model)) == model.to_wire()
+        assert json.loads(codec.result(1, {"wrapped": [model]}))["result"] == {"wrapped": [model.to_wire()]}
