@@ -1,45 +1,28 @@
-"""The sessions one daemon has open, and who may use them.
+"""The sessions one daemon has open, and who may use them: the service every handler asks first.
 
-Two connections that open one file share one live session; a session opened for reading becomes writable when someone
-opens it for writing. It closes, and gives its lease back, when the last connection has gone and no work runs on it any
-more. A service: `connection.daemon.service(SessionHub)`.
+`connection.daemon.service(SessionHub)`. Two connections that open one file share one live session; one opened for
+reading becomes writable when someone opens it for writing. It closes, and gives its lease back, when the last
+connection has gone and no work runs on it any more. How that is done is `openings`, loaded with the first session,
+because `initialize` must not wait for it.
 """
 
-import logging
-import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anyio
-import anyio.to_thread
 import platformdirs
 
 from octavo.server.model_book import ModelBook
-from octavo.server.open_session import OpenSession
-from octavo.server.session_view import session_info
 from octavo.server.settings_book import SettingsBook
-from octavo.sessions.library import Library
-from octavo.sessions.live import LiveSession
-from octavo.sessions.paths import checked_path
-from octavo.sessions.state import Mode
-from octavo.sessions.store.writer import WriterThreads
 from octavo_protocol.errors import ErrorKind, OctavoError
-from octavo_protocol.methods.session import SessionInfo
-from octavo_protocol.settings import SessionsSettings
+from octavo_protocol.methods.session import Mode
 
 if TYPE_CHECKING:
-    from octavo.maintenance.host import Successor
     from octavo.server.connection import Connection
     from octavo.server.daemon import Daemon
-
-_log = logging.getLogger(__name__)
-
-FOLLOW_S = 0.5
-"""Seconds between two looks at a file that another process writes and we only read."""
-_IDLE_S = 0.05
+    from octavo.server.open_session import OpenSession
+    from octavo.server.openings import Openings
+    from octavo.sessions.library import Library
 
 
 class SessionHub:
@@ -51,13 +34,9 @@ class SessionHub:
         self._daemon = daemon
         self._book = daemon.service(SettingsBook)
         self._models = daemon.service(ModelBook)
-        self._writers = WriterThreads()
-        self._doors: dict[str, tuple[anyio.Lock, int]] = {}
         self._adopted: set[Connection] = set()
 
-    # -- asking ----------------------------------------------------------------------------------------------------
-
-    def get(self, connection: "Connection", session_id: str) -> OpenSession:
+    def get(self, connection: "Connection", session_id: str) -> "OpenSession":
         """Return a session that this connection has open.
 
         Raises:
@@ -72,7 +51,7 @@ class SessionHub:
             )
         return session
 
-    def writable(self, connection: "Connection", session_id: str) -> OpenSession:
+    def writable(self, connection: "Connection", session_id: str) -> "OpenSession":
         """Return a session that this connection may change.
 
         Raises:
@@ -94,42 +73,32 @@ class SessionHub:
             self._book.adopt(connection)
             self._models.register(connection.options.models or ())
 
-    def library(self, connection: "Connection") -> Library:
-        """The sessions folder that this client's settings name."""
+    def library(self, connection: "Connection") -> "Library":
+        """The sessions folder that this client's settings name: `sessions.root`, else the user's data folder."""
         self.adopt(connection)
         settings = self._book.view([connection]).settings.sessions
-        return Library(sessions_root(settings), settings.durability, writers=self._writers)
+        root = Path(platformdirs.user_data_dir("octavo")) / "sessions"
+        return self._openings.library(settings, root if settings.root is None else Path(settings.root).expanduser())
 
     # -- opening and closing -----------------------------------------------------------------------------------------
 
-    async def create(self, connection: "Connection", cwd: str, **options: Any) -> OpenSession:
+    async def create(self, connection: "Connection", cwd: str, **options: Any) -> "OpenSession":
         """Start a session and open it on the connection; `options` are those of `Library.create`.
 
         Raises:
             OctavoError: invalid-params, storage-failed, session-locked.
         """
-        library = self.library(connection)
-        with anyio.CancelScope(shield=True):
-            live = await library.create(cwd, **options)
-            return self._enter(self._add(live, library), connection, "write")
-        raise AssertionError("a shielded scope ends by itself")
+        return await self._openings.create(self.library(connection), connection, cwd, **options)
 
     async def fork(
-        self, connection: "Connection", source: OpenSession, entry_id: str | None, *, ephemeral: bool
-    ) -> OpenSession:
+        self, connection: "Connection", source: "OpenSession", entry_id: str | None, *, ephemeral: bool = False
+    ) -> "OpenSession":
         """Copy a session, whole or the path to an entry, and open the copy on the connection.
 
         Raises:
             OctavoError: entry-not-found, storage-failed.
         """
-        library = self.library(connection)
-        with anyio.CancelScope(shield=True):
-            if entry_id is None:
-                live = await library.fork(source.live, ephemeral=ephemeral)
-            else:
-                live = await library.branch_out(source.live, entry_id, ephemeral=ephemeral)
-            return self._enter(self._add(live, library), connection, "write")
-        raise AssertionError("a shielded scope ends by itself")
+        return await self._openings.fork(self.library(connection), connection, source, entry_id, ephemeral=ephemeral)
 
     async def open(
         self,
@@ -139,28 +108,14 @@ class SessionHub:
         path: str | None = None,
         cwd: str | None = None,
         mode: Mode = "write",
-    ) -> OpenSession:
+    ) -> "OpenSession":
         """Open a session on the connection, by path or by id (a beginning is enough).
 
         Raises:
             OctavoError: session-not-found, session-unreadable, session-locked, storage-failed, invalid-params.
         """
         library = self.library(connection)
-        # An opening under way cannot be called back from its thread; whoever has gone since loses it again at once.
-        with anyio.CancelScope(shield=True):
-            if path is None:
-                found = await self._find(library, session_id or "", cwd)
-                if isinstance(found, OpenSession) and found.live.path is None:
-                    return self._enter(found, connection, mode)
-                place = found.live.path if isinstance(found, OpenSession) else found
-                assert place is not None
-            else:
-                place = checked_path(path, Path(cwd) if cwd is not None else None)
-            real = await self._real(place)
-            async with self._door(real):
-                session = await self._open_file(library, real, mode)
-                return self._enter(session, connection, mode)
-        raise AssertionError("a shielded scope ends by itself")
+        return await self._openings.open(library, connection, session_id=session_id, path=path, cwd=cwd, mode=mode)
 
     async def close(self, connection: "Connection", session_id: str) -> bool:
         """Give up a session; True when that closed it, False when others have it open or work still runs on it.
@@ -168,14 +123,7 @@ class SessionHub:
         Raises:
             OctavoError: session-not-found, storage-failed.
         """
-        session = self.get(connection, session_id)
-        self._leave(session, connection)
-        if session.openers:
-            return False
-        if session.working:
-            self._daemon.start(self._close_when_idle, session)
-            return False
-        return await self._close(session)
+        return await self._openings.close(self.get(connection, session_id), connection)
 
     async def delete(
         self, connection: "Connection", *, session_id: str | None = None, path: str | None = None
@@ -185,191 +133,21 @@ class SessionHub:
         Raises:
             OctavoError: session-not-found, session-unreadable, session-locked, storage-failed, invalid-params.
         """
-        library = self.library(connection)
-        found = await self._find(library, session_id, None) if session_id is not None else checked_path(path or "")
-        session = found if isinstance(found, OpenSession) else None
-        place = found.live.path if isinstance(found, OpenSession) else found
-        if place is not None and session is None:
-            real = await self._real(place)
-            session = next((s for s in self.sessions.values() if s.live.path == real), None)
-        if session is not None and session.live.mode == "write":
-            await self.shut(session)
-        removed = [] if place is None else await library.delete(place)
-        if session is not None and session.live.mode == "read":
-            await self.shut(session)
-        return removed
-
-    async def shut(self, session: OpenSession) -> None:
-        """Close a session for everybody, after stopping what runs on it; the connections hear that it is closed."""
-        if session.compacting:
-            session.slot.abort()
-        await _until_idle(session)
-        with anyio.CancelScope(shield=True):
-            await self._put_away(session)
+        return await self._openings.delete(self.library(connection), session_id=session_id, path=path)
 
     def connection_closed(self, connection: "Connection") -> None:
         """Give up what the connection had open; see `daemon.Watching`."""
         self._adopted.discard(connection)
-        for session in tuple(self.sessions.values()):
-            if connection in session.host.clients.modes:
-                self._leave(session, connection)
-                if not session.openers:
-                    self._daemon.start(self._close_when_idle, session)
+        if self.sessions:
+            self._openings.connection_closed(connection)
 
     async def aclose(self) -> None:
         """Stop what runs and close every session; see `daemon.Closing`."""
-        for session in tuple(self.sessions.values()):
-            if session.compacting:
-                session.slot.abort()
-        for session in tuple(self.sessions.values()):
-            await _until_idle(session)
-            await self._put_away(session)
-        await anyio.to_thread.run_sync(self._writers.close)
+        if "_openings" in self.__dict__:
+            await self._openings.aclose()
 
-    # -- inside ----------------------------------------------------------------------------------------------------
+    @cached_property
+    def _openings(self) -> "Openings":
+        from octavo.server.openings import Openings  # noqa: PLC0415 - see the module
 
-    def _add(self, live: LiveSession, library: Library) -> OpenSession:
-        if (other := self.sessions.get(live.session_id)) is not None:
-            live.release()
-            raise OctavoError(
-                ErrorKind.SESSION_LOCKED,
-                f"Another file with the session id {live.session_id} is open: {other.live.path}; close it first, or "
-                "fork it to get a session of its own.",
-                sessionId=live.session_id,
-                details={"path": str(other.live.path), "pid": os.getpid()},
-            )
-        session = self.sessions[live.session_id] = OpenSession(self._daemon, live, library, self._succeed)
-        if live.mode == "read":
-            self._daemon.start(self._follow, session)
-        return session
-
-    async def _succeed(self, former: OpenSession, title: str | None) -> "Successor":
-        """Start the session that goes on after a handoff, for everybody who has the former one open."""
-        from octavo.maintenance.host import Successor  # noqa: PLC0415 - needed by the first handoff only
-
-        old, host = former.live, former.host
-        settings = host.path_settings
-        with anyio.CancelScope(shield=True):
-            live = await former.library.create(
-                str(old.header.get("cwd") or ""),
-                title=title,
-                parent_session=old.session_id if old.path is None else str(old.path),
-                ephemeral=old.ephemeral,
-            )
-            session = self._add(live, former.library)
-            for connection, mode in host.clients.modes.items():
-                self._enter(session, connection, mode)
-            session.host.system_prompt, session.host.tools = host.system_prompt, host.tools
-            session.host.plan_files = host.plan_files
-            if (model := settings.models.get("default")) is not None:
-                await live.set_model(model)
-            if settings.thinking_level != "off":
-                await live.set_thinking_level(settings.thinking_level)
-        return Successor(live, lambda: SessionInfo.model_validate(session_info(session, "write")))
-
-    def _enter(self, session: OpenSession, connection: "Connection", mode: Mode) -> OpenSession:
-        modes = session.host.clients.modes
-        if modes.get(connection) != "write":
-            modes[connection] = mode
-        self._daemon.subscribe(session.session_id, connection)
-        return session
-
-    def _leave(self, session: OpenSession, connection: "Connection") -> None:
-        del session.host.clients.modes[connection]
-        self._daemon.unsubscribe(session.session_id, connection)
-        if session.busy_for is connection:
-            session.set_busy(None)
-
-    async def _find(self, library: Library, name: str, cwd: str | None) -> OpenSession | Path:
-        if (session := self.sessions.get(name)) is not None:
-            return session
-        try:
-            return await self._writers.run(partial(library.find, name, cwd=cwd))
-        except OctavoError as error:
-            # A new session has no file yet, an ephemeral one never.
-            hits = [session for known, session in self.sessions.items() if name and known.startswith(name)]
-            if error.kind is ErrorKind.SESSION_NOT_FOUND and len(hits) == 1:
-                return hits[0]
-            raise
-
-    async def _open_file(self, library: Library, real: Path, mode: Mode) -> OpenSession:
-        for session in self.sessions.values():
-            if session.live.path is not None and await self._real(session.live.path) == real:
-                if mode == "write" and session.live.mode == "read":
-                    await session.replace(await library.open_path(real, mode="write"))
-                return session
-        return self._add(await library.open_path(real, mode=mode), library)
-
-    async def _real(self, path: Path) -> Path:
-        return Path(await self._writers.run(partial(os.path.realpath, path)))
-
-    @asynccontextmanager
-    async def _door(self, path: Path) -> AsyncIterator[None]:
-        """One at a time per file: what opens and what closes must not pass each other."""
-        key = str(path)
-        lock, waiting = self._doors.get(key, (anyio.Lock(), 0))
-        self._doors[key] = (lock, waiting + 1)
-        try:
-            async with lock:
-                yield
-        finally:
-            lock, waiting = self._doors[key]
-            self._doors[key] = (lock, waiting - 1)
-            if waiting == 1:
-                del self._doors[key]
-
-    async def _close_when_idle(self, session: OpenSession) -> None:
-        while session.working:
-            if session.openers:
-                return
-            await anyio.sleep(_IDLE_S)
-        await self._close(session)
-
-    async def _close(self, session: OpenSession) -> bool:
-        """Close a session that nobody has open, unless somebody opens it first."""
-        if session.live.path is None:
-            if session.openers:
-                return False
-            await self._put_away(session)
-            return True
-        with anyio.CancelScope(shield=True):
-            async with self._door(await self._real(session.live.path)):
-                if session.openers or session.working:
-                    return False
-                await self._put_away(session)
-        return True
-
-    async def _put_away(self, session: OpenSession) -> None:
-        if self.sessions.get(session.session_id) is not session:
-            return
-        del self.sessions[session.session_id]
-        await session.live.close()
-        for connection in session.openers:
-            self._leave(session, connection)
-
-    async def _follow(self, session: OpenSession) -> None:
-        """Notice what the process that owns the file appends, for as long as we only read it."""
-        told = ""
-        while self.sessions.get(session.session_id) is session and session.live.mode == "read":
-            await anyio.sleep(FOLLOW_S)
-            if self._daemon.stopping or session.live.closed:
-                return
-            try:
-                await session.fresh()
-                told = ""
-            except OctavoError as error:
-                if error.message != told:
-                    told = error.message
-                    session.host.notice("warning", error.message, "sessions")
-
-
-async def _until_idle(session: OpenSession) -> None:
-    while session.working:  # noqa: ASYNC110 - an operation's slot has no event
-        await anyio.sleep(_IDLE_S)
-
-
-def sessions_root(settings: SessionsSettings) -> Path:
-    """The sessions folder: `sessions.root`, else `octavo/sessions` in the user's data folder."""
-    if settings.root is not None:
-        return checked_path(settings.root)
-    return Path(platformdirs.user_data_dir("octavo")) / "sessions"
+        return Openings(self._daemon, self.sessions)

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from octavo.tokens.models import KnownModel, ModelRegistry
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model
 from octavo_protocol.model_info import ModelInfo
@@ -16,6 +15,7 @@ from octavo_protocol.settings import Settings
 
 if TYPE_CHECKING:
     from octavo.server.daemon import Daemon
+    from octavo.tokens.models import KnownModel, ModelRegistry
 
 Source = Literal["builtin", "settings", "registered"]
 
@@ -35,12 +35,12 @@ class ModelBook:
         self.revision += 1
         return list(added)
 
-    def find(self, ref: str, settings: Settings, *, provider: str | None = None) -> KnownModel | None:
+    def find(self, ref: str, settings: Settings, *, provider: str | None = None) -> "KnownModel | None":
         """The model of `provider/id` (or of a bare id within `provider`), known or not; None when there is no such."""
         known = self._registry(settings).resolve_ref(ref, provider)
         return None if known is None else self._reached(known, settings)
 
-    def all(self, settings: Settings) -> list[KnownModel]:
+    def all(self, settings: Settings) -> "list[KnownModel]":
         """Every model, sorted by `provider/id`."""
         return [self._reached(known, settings) for known in self._registry(settings).known()]
 
@@ -50,12 +50,14 @@ class ModelBook:
             return "registered"
         return "settings" if any(f"{info.provider}/{info.id}" == ref for info in settings.models) else "builtin"
 
-    def _registry(self, settings: Settings) -> ModelRegistry:
+    def _registry(self, settings: Settings) -> "ModelRegistry":
+        from octavo.tokens.models import ModelRegistry  # noqa: PLC0415 - keeps start-up short
+
         registry = ModelRegistry(settings.models)
         registry.register(self._registered.values())
         return registry
 
-    def _reached(self, known: KnownModel, settings: Settings) -> KnownModel:
+    def _reached(self, known: "KnownModel", settings: Settings) -> "KnownModel":
         """Lay the provider's address over a model that has none, and its wire unless the model's own was declared."""
         model = known.model
         provider = settings.providers.get(model.provider)

@@ -4,19 +4,21 @@ Plain JSON objects of the protocol's models; absent values are left out.
 """
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from octavo.server.open_session import OpenSession
-from octavo.sessions.damage import Damage
-from octavo.sessions.listing import SessionSummary
-from octavo.sessions.live import LiveSession
-from octavo.sessions.state import Mode
 from octavo_protocol.base import JsonObject
+from octavo_protocol.methods.session import Mode
+
+if TYPE_CHECKING:
+    from octavo.server.open_session import OpenSession
+    from octavo.sessions.damage import Damage
+    from octavo.sessions.listing import SessionSummary
+    from octavo.sessions.live import LiveSession
 
 CURRENT_VERSION = 3
 
 
-def session_info(session: OpenSession, mode: Mode) -> JsonObject:
+def session_info(session: "OpenSession", mode: Mode) -> JsonObject:
     """Return the `SessionInfo` of a session for a connection that has it open with `mode`."""
     live, numbers, header = session.live, session.numbers, session.live.header
     numbers.update(live)
@@ -49,14 +51,14 @@ def session_info(session: OpenSession, mode: Mode) -> JsonObject:
     )
 
 
-def opened(session: OpenSession, mode: Mode) -> JsonObject:
+def opened(session: "OpenSession", mode: Mode) -> JsonObject:
     """Return the result of `session/open`: the info, and what was wrong with the file."""
     found = recovered(session.live)
     info = session_info(session, mode)
     return info if found is None else {**info, "recovered": found}
 
 
-def recovered(live: LiveSession) -> JsonObject | None:
+def recovered(live: "LiveSession") -> JsonObject | None:
     """Return the `Recovered` object, None when the file was in perfect order."""
     recovery = live.recovery
     if not recovery:
@@ -69,7 +71,7 @@ def recovered(live: LiveSession) -> JsonObject | None:
     )
 
 
-def summary(listed: SessionSummary, *, is_open: bool) -> JsonObject:
+def summary(listed: "SessionSummary", *, is_open: bool) -> JsonObject:
     """Return one line of `session/list`."""
     modified = datetime.fromtimestamp(listed.modified_ns / 1e9, UTC)
     return _present(
@@ -88,7 +90,7 @@ def summary(listed: SessionSummary, *, is_open: bool) -> JsonObject:
     )
 
 
-def _damage(damage: Damage) -> JsonObject:
+def _damage(damage: "Damage") -> JsonObject:
     reason = damage.kind.value
     if damage.count > 1:
         reason += f" ({damage.count} times)"

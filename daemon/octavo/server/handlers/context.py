@@ -1,23 +1,27 @@
 """The context of a session: built for a model or for display, and measured."""
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
 from octavo.server.connection import Connection
-from octavo.server.context_view import ContextWish, build, measure
 from octavo.server.hub import SessionHub
 from octavo.server.registry import handles
-from octavo.sessions.live import UNSET
-from octavo.tokens.models import KnownModel
+from octavo.sessions.planning import UNSET
 from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.methods.context import BuildContextParams, ContextUsageParams
+
+if TYPE_CHECKING:
+    from octavo.tokens.models import KnownModel
 
 
 @handles("session/buildContext")
 async def build_context(connection: Connection, params: BuildContextParams) -> JsonObject:
     """Build the messages for a model, or the transcript for display."""
+    from octavo.server.context_view import ContextWish, build  # noqa: PLC0415 - keeps start-up short
+
     session = connection.daemon.service(SessionHub).get(connection, params.session_id)
     live = await session.fresh()
     path = live.branch(params.leaf_id if params.leaf_id is not None else UNSET)
@@ -56,6 +60,8 @@ async def build_context(connection: Connection, params: BuildContextParams) -> J
 @handles("session/contextUsage")
 async def context_usage(connection: Connection, params: ContextUsageParams) -> JsonObject:
     """Measure the context."""
+    from octavo.server.context_view import measure  # noqa: PLC0415 - keeps start-up short
+
     session = connection.daemon.service(SessionHub).get(connection, params.session_id)
     live = await session.fresh()
     path = live.branch(params.leaf_id if params.leaf_id is not None else UNSET)
@@ -67,7 +73,7 @@ async def context_usage(connection: Connection, params: ContextUsageParams) -> J
     return (await anyio.to_thread.run_sync(work)).to_wire()
 
 
-def _named(known: KnownModel | None, ref: str) -> KnownModel:
+def _named(known: "KnownModel | None", ref: str) -> "KnownModel":
     if known is None:
         message = f"A model is named provider/id, not {ref!r}."
         raise OctavoError(ErrorKind.INVALID_PARAMS, message, details=[{"loc": ["model"], "msg": message}])

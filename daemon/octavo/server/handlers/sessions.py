@@ -1,14 +1,13 @@
 """A session's life: create, open, list, close, delete, rename, move, fork, reload, and what a host says about it."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from octavo.server.connection import Connection
 from octavo.server.hub import SessionHub
 from octavo.server.paging import Pages
 from octavo.server.registry import advertise, handles
 from octavo.server.session_view import opened, session_info, summary
-from octavo.sessions.listing import SessionSummary
-from octavo.sessions.paths import checked_path
 from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.methods.append import (
@@ -31,6 +30,9 @@ from octavo_protocol.methods.session import (
     RenameParams,
     RenameResult,
 )
+
+if TYPE_CHECKING:
+    from octavo.sessions.listing import SessionSummary
 
 advertise(notifications=("session/didChange", "session/notice"))
 
@@ -73,6 +75,8 @@ async def open_(connection: Connection, params: OpenParams) -> JsonObject:
 @handles("session/list")
 async def list_(connection: Connection, params: ListParams) -> JsonObject:
     """List session files, newest first."""
+    from octavo.sessions.paths import checked_path  # noqa: PLC0415 - keeps start-up short
+
     hub = connection.daemon.service(SessionHub)
     root = None if params.root is None else checked_path(params.root)
     listed = await hub.library(connection).summaries(cwd=params.cwd, root=root, query=params.query or "")
@@ -165,7 +169,7 @@ def set_busy(connection: Connection, params: SetBusyParams) -> SetBusyResult:
     return SetBusyResult(busy=params.busy, was_busy=was_busy)
 
 
-def _place(listed: SessionSummary) -> tuple[int, str]:
+def _place(listed: "SessionSummary") -> tuple[int, str]:
     return -listed.modified_ns, str(listed.path)
 
 

@@ -1,26 +1,28 @@
 """Read a session: windows of its tree, branches and entries page by page, and everything since a client looked."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
 from octavo.server.connection import Connection
 from octavo.server.hub import SessionHub
-from octavo.server.open_session import change_to_wire
 from octavo.server.paging import Pages
 from octavo.server.registry import handles
-from octavo.sessions.live import LiveSession
 from octavo.sessions.tree import is_leaf_marker
-from octavo.sessions.tree_view import view_tree
 from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.methods.tree import GetBranchParams, GetEntriesParams, GetTreeParams
+
+if TYPE_CHECKING:
+    from octavo.sessions.live import LiveSession
 
 
 @handles("session/getTree")
 async def get_tree(connection: Connection, params: GetTreeParams) -> JsonObject:
     """Return a window of the tree in display order."""
+    from octavo.sessions.tree_view import view_tree  # noqa: PLC0415 - keeps start-up short
+
     session = connection.daemon.service(SessionHub).get(connection, params.session_id)
     live = await session.fresh()
     shown = params.filter or session.host.settings.tree_filter_mode
@@ -89,7 +91,7 @@ async def get_entries(connection: Connection, params: GetEntriesParams) -> JsonO
     return await _answer(live, chosen, nextCursor=more)
 
 
-async def _by_ids(live: LiveSession, params: GetEntriesParams, ids: list[str]) -> JsonObject:
+async def _by_ids(live: "LiveSession", params: GetEntriesParams, ids: list[str]) -> JsonObject:
     pages = Pages("ids", params)
     start, end = pages.slice(len(ids))
     asked = ids[start:end]
@@ -100,7 +102,9 @@ async def _by_ids(live: LiveSession, params: GetEntriesParams, ids: list[str]) -
     return await _answer(live, chosen, missing=missing, nextCursor=more)
 
 
-async def _since(live: LiveSession, params: GetEntriesParams, since: int) -> JsonObject:
+async def _since(live: "LiveSession", params: GetEntriesParams, since: int) -> JsonObject:
+    from octavo.server.open_session import change_to_wire  # noqa: PLC0415 - keeps start-up short
+
     known_epoch = params.epoch is None or params.epoch == live.epoch
     changes = live.changes_since(since) if known_epoch else None
     if changes is None:
@@ -122,13 +126,13 @@ async def _since(live: LiveSession, params: GetEntriesParams, since: int) -> Jso
     return {**answer, "seq": upto}
 
 
-async def _answer(live: LiveSession, entries: list[JsonObject], **more: Any) -> JsonObject:
+async def _answer(live: "LiveSession", entries: list[JsonObject], **more: Any) -> JsonObject:
     wire: JsonObject = {"seq": live.seq, "epoch": live.epoch, "leafId": live.leaf_id, **more}
     wire["entries"] = await _entries(live, entries)
     return {name: value for name, value in wire.items() if value is not None}
 
 
-async def _entries(live: LiveSession, entries: list[JsonObject]) -> list[JsonObject]:
+async def _entries(live: "LiveSession", entries: list[JsonObject]) -> list[JsonObject]:
     """Return whole entries as they were appended: with the payloads and pictures that are kept elsewhere."""
     whole = [live.whole(entry) for entry in entries]
     resolved = await anyio.to_thread.run_sync(live.resolved, whole)
@@ -136,12 +140,12 @@ async def _entries(live: LiveSession, entries: list[JsonObject]) -> list[JsonObj
     return found
 
 
-def _visible(live: LiveSession, entry_id: str) -> JsonObject | None:
+def _visible(live: "LiveSession", entry_id: str) -> JsonObject | None:
     entry = live.tree.by_id.get(entry_id)
     return None if entry is None or is_leaf_marker(entry) else entry
 
 
-def _branch_place(pages: Pages, params: GetBranchParams, live: LiveSession) -> tuple[str | None, int | None]:
+def _branch_place(pages: Pages, params: GetBranchParams, live: "LiveSession") -> tuple[str | None, int | None]:
     """Return the end of the branch and where its page begins (or, newest first, ends)."""
     if pages.place is None:
         return (live.leaf_id if params.leaf_id is None else params.leaf_id), None
@@ -151,7 +155,7 @@ def _branch_place(pages: Pages, params: GetBranchParams, live: LiveSession) -> t
     return leaf_id, bound
 
 
-def _since_place(pages: Pages, live: LiveSession) -> tuple[int, int]:
+def _since_place(pages: Pages, live: "LiveSession") -> tuple[int, int]:
     if pages.place is None:
         return live.seq, 0
     upto, offset = _pair(pages.place)

@@ -4,13 +4,14 @@ Every answer means that the change is on disk.
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
 from octavo.server.connection import Connection
 from octavo.server.hub import SessionHub
 from octavo.server.registry import handles
-from octavo.sessions.live import UNSET, Appended
+from octavo.sessions.planning import UNSET
 from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.methods.append import (
@@ -21,6 +22,9 @@ from octavo_protocol.methods.append import (
     SetModelParams,
     SetThinkingLevelParams,
 )
+
+if TYPE_CHECKING:
+    from octavo.sessions.live import Appended
 
 
 @handles("session/append")
@@ -80,5 +84,5 @@ async def read_artifact(connection: Connection, params: ReadArtifactParams) -> R
     )
 
 
-def _entry(done: Appended) -> JsonObject:
+def _entry(done: "Appended") -> JsonObject:
     return {"entryId": done.entry_ids[0], "leafId": done.leaf_id, "seq": done.seq}
