@@ -36,6 +36,7 @@ from octavo.sessions.paths import (
     project_folders,
     restore_orphaned_backups,
 )
+from octavo.sessions.search import Searcher
 from octavo.sessions.state import side_folder, wall_clock_ms
 from octavo.sessions.store.disk import Durability, remove_leftovers, storage_errors
 from octavo.sessions.store.memory import MemoryBlobs
@@ -163,6 +164,10 @@ class Library:
         """The sessions of a working directory, of another root, or all of them; the latest modified first."""
         folders = folders_to_list(root or self.root, self.folder_for(cwd) if cwd is not None else None)
         return await list_sessions(folders, self.writers, query=query)
+
+    def searcher(self, session: LiveSession) -> Searcher:
+        """A search over an open session; keep it as long as the session, for the second search is the fast one."""
+        return Searcher(session, self.writers)
 
     def artifacts(self, session: LiveSession) -> Artifacts:
         """The artifacts of a session and of those it continues (at most 8 steps back)."""
