@@ -4,45 +4,23 @@
  * It knows neither processes nor sockets (`node`) and does not reconnect (`reconnect`).
  */
 
-import {
-  CancellationTokenSource,
-  ProgressType,
-  type CancellationToken,
-  type Disposable,
-  type MessageConnection,
-} from "vscode-jsonrpc";
+import type { Disposable, MessageConnection } from "vscode-jsonrpc";
 
 import { ConnectionLostError, OctavoError, toFailure } from "./errors.js";
 import { Methods, type ClientNotifications, type Requests, type ServerNotifications } from "./generated/methods.js";
-import type { InitializationOptions, ProgressValue, SessionTreeCapabilities } from "./generated/types.js";
-import { answering } from "./handlers.js";
+import type { SessionTreeCapabilities } from "./generated/types.js";
 import { Listeners } from "./listeners.js";
 import type { ClientOptions, RequestOptions, Transport } from "./options.js";
 import { AsyncQueue } from "./queue.js";
 import { sleep } from "./timing.js";
+import { cancellation, defects, greeting, reported, serve, type InitializeResult, type Wire } from "./wire.js";
 
 /** Notifications that can be listened to; `$/progress` is heard with a request's `onProgress`. */
 export type EventName = Exclude<keyof ServerNotifications, "$/progress">;
 
-/** What the client needs of a connection: a `MessageConnection` or an editor's `LanguageClient` has it. */
-export interface Wire {
-  sendRequest<R>(method: string, params: unknown, token?: CancellationToken): Promise<R>;
-  sendNotification(method: string, params: unknown): Promise<void>;
-  onRequest(method: string, handler: (params: unknown, token: CancellationToken) => unknown): Disposable;
-  onNotification(method: string, handler: (params: unknown) => void): Disposable;
-  onProgress<P>(type: ProgressType<P>, token: string | number, handler: (value: P) => void): Disposable;
-}
-
-/** The part of an `initialize` result that the client reads. */
-export interface InitializeResult {
-  capabilities?: { experimental?: { sessionTree?: Partial<SessionTreeCapabilities> } };
-  serverInfo?: { name: string; version?: string };
-}
-
 /** Milliseconds a daemon gets to answer `shutdown`. */
 const GRACE_MS = 5_000;
 
-const PROGRESS = new ProgressType<ProgressValue>();
 const NOTHING: SessionTreeCapabilities = {
   protocolVersion: 0,
   methods: [],
@@ -50,8 +28,6 @@ const NOTHING: SessionTreeCapabilities = {
   strategies: [],
   formats: [],
 };
-
-let tokens = 0;
 
 /** A greeted connection to a daemon. */
 export class OctavoClient extends Methods {
@@ -259,72 +235,6 @@ export class OctavoClient extends Methods {
       listener(error);
     }
   }
-}
-
-/** `initializationOptions` that say what `options` say, for clients that greet by themselves. */
-export function initializationOptions(options: ClientOptions): InitializationOptions {
-  const handled = Object.keys(options.handlers ?? {});
-  const hooks = handled.filter((name) => name.startsWith("hook/")).map((name) => name.slice("hook/".length));
-  return {
-    ...(options.settings === undefined ? {} : { settings: options.settings }),
-    ...(options.models === undefined ? {} : { models: [...options.models] }),
-    ...(options.token === undefined ? {} : { token: options.token }),
-    client: {
-      complete: handled.includes("llm/complete"),
-      agent: handled.includes("agent/abort"),
-      hooks: [...hooks, ...(options.hooks ?? [])],
-    },
-  };
-}
-
-function greeting(options: ClientOptions): object {
-  return {
-    processId: options.processId ?? null,
-    rootUri: null,
-    clientInfo: options.clientInfo ?? { name: "octavo-client" },
-    capabilities: { window: { workDoneProgress: true } },
-    initializationOptions: initializationOptions(options),
-  };
-}
-
-function serve(wire: Wire, options: ClientOptions): void {
-  for (const [method, handler] of Object.entries(options.handlers ?? {})) {
-    wire.onRequest(method, answering(method, handler as never, defects(options)));
-  }
-}
-
-function defects(options: ClientOptions): (error: unknown, where: string) => void {
-  return options.onDefect ?? ((error, where) => console.error(`${where} failed`, error));
-}
-
-/** Return the params to send, and listen to their progress while the request runs. */
-function reported(wire: Wire, params: object, options: RequestOptions, cleanup: Disposable[]): object {
-  if (options.onProgress === undefined) {
-    return params;
-  }
-  const given: unknown = Reflect.get(params, "workDoneToken");
-  const token = typeof given === "string" || typeof given === "number" ? given : `octavo-client-${++tokens}`;
-  cleanup.push(wire.onProgress(PROGRESS, token, options.onProgress));
-  return { ...params, workDoneToken: token };
-}
-
-/** Return a token that is cancelled when the signal or the token of `options` is. */
-function cancellation(options: RequestOptions, cleanup: Disposable[]): CancellationToken | undefined {
-  const { signal, token } = options;
-  if (signal === undefined && token === undefined) {
-    return undefined;
-  }
-  const source = new CancellationTokenSource();
-  const cancel = (): void => source.cancel();
-  if (signal !== undefined) {
-    signal.addEventListener("abort", cancel, { once: true });
-    cleanup.push({ dispose: () => signal.removeEventListener("abort", cancel) });
-  }
-  if (token !== undefined) {
-    cleanup.push(token.onCancellationRequested(cancel));
-  }
-  cleanup.push(source);
-  return source.token;
 }
 
 function removeFrom<T>(list: T[], item: T): void {

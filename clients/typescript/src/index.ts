@@ -1,7 +1,7 @@
 /** The client without anything that only Node has; see `octavo-client/node` for processes and sockets. */
 
-export { OctavoClient, initializationOptions } from "./client.js";
-export type { EventName, InitializeResult, Wire } from "./client.js";
+export { OctavoClient } from "./client.js";
+export type { EventName } from "./client.js";
 export { ConnectionLostError, OctavoError, isKind } from "./errors.js";
 export type { RawErrorData } from "./errors.js";
 export { SessionFollower } from "./follower.js";
@@ -14,3 +14,5 @@ export { BACKOFF, ReconnectingClient, pauseMs } from "./reconnect.js";
 export type { Backoff, ConnectionState, Followable, ReconnectOptions, ResendOptions } from "./reconnect.js";
 export { webSocketTransport } from "./websocket.js";
 export type { WebSocketLike } from "./websocket.js";
+export { initializationOptions } from "./wire.js";
+export type { InitializeResult, Wire } from "./wire.js";

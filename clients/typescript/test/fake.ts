@@ -1,11 +1,14 @@
 /** A scripted daemon in this process, on the far end of a pair of pipes. */
 
+import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 
 import {
   StreamMessageReader,
   StreamMessageWriter,
   createMessageConnection,
+  type DataCallback,
+  type Disposable,
   type MessageConnection,
 } from "vscode-jsonrpc/node";
 
@@ -32,10 +35,21 @@ export const CAPABILITIES: SessionTreeCapabilities = {
   formats: ["pi"],
 };
 
+/** Refuses what the daemon would: params that are not one object. */
+class StrictReader extends StreamMessageReader {
+  override listen(callback: DataCallback): Disposable {
+    return super.listen((message) => {
+      const params: unknown = Reflect.get(message, "params");
+      assert(params === undefined || (typeof params === "object" && params !== null && !Array.isArray(params)));
+      callback(message);
+    });
+  }
+}
+
 /** Make both ends; `script` adds the daemon's answers before it listens. */
 export function pair(script: (daemon: MessageConnection) => void = () => undefined): Pair {
   const [up, down] = [new PassThrough(), new PassThrough()];
-  const daemon = createMessageConnection(new StreamMessageReader(up), new StreamMessageWriter(down));
+  const daemon = createMessageConnection(new StrictReader(up), new StreamMessageWriter(down));
   const made: Pair = {
     daemon,
     greeting: {},
