@@ -34,6 +34,7 @@ class ErrorKind(StrEnum):
     ALREADY_COMPACTED = "already-compacted"
     NOTHING_TO_COMPACT = "nothing-to-compact"
     COMPACTION_IN_PROGRESS = "compaction-in-progress"
+    AGENT_BUSY = "agent-busy"
     STRATEGY_UNAVAILABLE = "strategy-unavailable"
     CHECK_FAILED = "check-failed"
     OPERATION_NOT_FOUND = "operation-not-found"
@@ -124,6 +125,11 @@ ERRORS: dict[ErrorKind, ErrorSpec] = {
     ),
     ErrorKind.COMPACTION_IN_PROGRESS: ErrorSpec(
         -31022, "A compaction of this session is running or held.", "Wait for it, abort it, or discard it."
+    ),
+    ErrorKind.AGENT_BUSY: ErrorSpec(
+        -31026,
+        "The host's agent loop is running and the request would pull the session away from under it.",
+        "Stop the agent or wait until its turn has ended (`session/setBusy`).",
     ),
     ErrorKind.STRATEGY_UNAVAILABLE: ErrorSpec(
         -31023,

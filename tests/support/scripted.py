@@ -17,8 +17,10 @@ from octavo.compaction.native import NativeCompactor
 from octavo.compaction.remote import RemoteSummarizer
 from octavo.maintenance.archive_view import ArchiveView
 from octavo.maintenance.compactor import Compactor
+from octavo.maintenance.host import Successor
 from octavo.maintenance.navigation import Navigator
 from octavo.maintenance.operations import OperationSlot
+from octavo.maintenance.triggers import Maintainer
 from octavo.sessions.artifacts import Artifacts
 from octavo.sessions.library import Library
 from octavo.sessions.live import LiveSession
@@ -26,6 +28,7 @@ from octavo.tokens.estimate import Estimator
 from octavo_protocol.base import JsonObject, Wire
 from octavo_protocol.completion import CompletionRequest, CompletionResult, Model, OnProgress
 from octavo_protocol.errors import ErrorKind, OctavoError
+from octavo_protocol.methods.session import SessionInfo
 from octavo_protocol.settings import Settings
 
 SONNET = Model(
@@ -96,6 +99,9 @@ class ScriptedHost:
     hooks_asked: list[tuple[str, Wire]] = field(default_factory=list)
     hooks_told: list[tuple[str, Wire]] = field(default_factory=list)
     aborts: int = 0
+    promotions: dict[str, str] = field(default_factory=dict)
+    library: Library | None = None
+    successors: list[LiveSession] = field(default_factory=list)
     _ids: Any = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
@@ -106,6 +112,40 @@ class ScriptedHost:
 
     def models(self) -> list[Model]:
         return [*([self.model] if self.model else []), *self.others]
+
+    def promotion_target(self, model: Model) -> Model | None:
+        ref = self.promotions.get(model.ref)
+        return None if ref is None else self.find_model(ref)
+
+    async def start_successor(self, *, title: str | None = None) -> Successor:
+        parent = self.session
+        library = self.library
+        assert library is not None
+        live = await library.create(
+            str(parent.header["cwd"]),
+            parent_session=str(parent.path or parent.session_id),
+            title=title,
+            ephemeral=parent.ephemeral,
+        )
+        self.successors.append(live)
+
+        def describe() -> SessionInfo:
+            return SessionInfo(
+                session_id=live.session_id,
+                path=str(live.path) if live.path else None,
+                cwd=str(live.header["cwd"]),
+                parent_session=live.header.get("parentSession"),
+                format="pi",
+                version=3,
+                mode="write",
+                entry_count=len(live.branch()),
+                message_count=0,
+                leaf_id=live.leaf_id,
+                seq=live.seq,
+                epoch=live.epoch,
+            )
+
+        return Successor(live, describe)
 
     def reachable(self, model: Model) -> bool:
         return model.ref not in self.unreachable
@@ -158,6 +198,7 @@ class Scene:
     slot: OperationSlot
     compactor: Compactor
     navigator: Navigator
+    maintainer: Maintainer
 
     @property
     def session(self) -> LiveSession:
@@ -168,11 +209,12 @@ async def scene(folder: Path | None = None, **changes: Any) -> Scene:
     """Build one around a new session: on disk below `folder`, or in memory."""
     library = Library((folder or Path("/nonexistent")) / "sessions")
     session = await library.create("/home/mira/tidewatch", ephemeral=folder is None)
-    host = ScriptedHost(session, **changes)
+    host = ScriptedHost(session, library=library, **changes)
     if session.side_folder is not None:
         host.artifacts = Artifacts(session.side_folder)
     slot = OperationSlot(session.session_id)
-    return Scene(host, slot, Compactor(host, slot), Navigator(host, slot))
+    compactor = Compactor(host, slot)
+    return Scene(host, slot, compactor, Navigator(host, slot), Maintainer(host, slot, compactor))
 
 
 def user(content: Any, **fields: Any) -> JsonObject:

@@ -3,7 +3,8 @@
 The daemon implements `Host`; tests do too. Nothing here decides anything.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -16,11 +17,20 @@ from octavo.sessions.live import LiveSession
 from octavo.tokens.estimate import Estimator
 from octavo_protocol.base import JsonObject, Wire
 from octavo_protocol.completion import Completion, Model
+from octavo_protocol.methods.session import SessionInfo
 from octavo_protocol.settings import Settings
 
 A = TypeVar("A", bound=BaseModel)
 
 Level = Literal["info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """A session that takes over: the session, and what its clients are told of it once it has its first entry."""
+
+    session: LiveSession
+    describe: Callable[[], SessionInfo]
 
 
 class Host(Protocol):
@@ -62,6 +72,20 @@ class Host(Protocol):
 
     def models(self) -> Sequence[Model]:
         """Every model that is known."""
+        ...
+
+    def promotion_target(self, model: Model) -> Model | None:
+        """The model configured to take over when the window of this one is too small, None without one."""
+        ...
+
+    async def start_successor(self, *, title: str | None = None) -> "Successor":
+        """Start the session that goes on after a handoff: same cwd, model and effort, this one as its parent.
+
+        It is opened for every client that has this one open, and stays in place when the caller fails afterwards.
+
+        Raises:
+            OctavoError: `storage-failed`.
+        """
         ...
 
     def reachable(self, model: Model) -> bool:

@@ -1,13 +1,15 @@
 """How full a session's context is, and how full it would be: the figures every decision of maintenance rests on."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from octavo.maintenance.host import Host
 from octavo.sessions.context import SessionContext, build_context
-from octavo.tokens.breakdown import measure_fixed
-from octavo.tokens.thresholds import resolve_threshold_tokens
+from octavo.tokens.breakdown import context_usage, measure_fixed
+from octavo.tokens.thresholds import effective_reserve, resolve_threshold_tokens
 from octavo.tokens.usage import ContextTokens, MeasuredAt, anchors_from, last_rewrite_ms, measure_context
 from octavo_protocol.base import JsonObject
+from octavo_protocol.methods.common import ContextUsage
 
 
 def fixed_tokens(host: Host) -> int:
@@ -45,6 +47,60 @@ def measure(host: Host, path: Sequence[JsonObject], pending: Iterable[JsonObject
     fresh = {entry.get("id") for entry in path[anchors_from(path) :]}
     first = next((i for i, entry_id in enumerate(context.entry_ids) if entry_id in fresh), len(context.messages))
     return measure_context(messages, host.estimator, measured_at(host, messages), anchors_from=first)
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How full the next request would be, in tokens, as decisions see it.
+
+    `tokens` is the larger of what the provider measured and our estimate without encrypted reasoning (`plain`): a
+    request that something made smaller on its way must not hide how large the session is (engine.md §17c 105).
+    """
+
+    tokens: int
+    plain: int
+    measured: bool
+    rejected: str | None = None
+
+    def less(self, freed: int, plain_after: int) -> "Fill":
+        """The same after `freed` tokens went."""
+        return Fill(max(self.tokens - freed, plain_after), plain_after, self.measured, self.rejected)
+
+
+NO_FILL = Fill(0, 0, measured=False)
+"""Nothing was measured yet."""
+
+
+def fill(host: Host, path: Sequence[JsonObject], pending: Sequence[JsonObject] = ()) -> Fill:
+    """How full the next request is, with messages about to be appended. Counts tokens, so better in a thread."""
+    now = measure(host, path, pending)
+    plain = plain_estimate(host, path, pending)
+    return Fill(max(now.tokens, plain), plain, now.source == "usage", now.rejected)
+
+
+def plain_estimate(host: Host, path: Sequence[JsonObject], pending: Sequence[JsonObject] = ()) -> int:
+    """Local estimate of the next request in tokens, encrypted reasoning left out."""
+    weights = host.estimator.weigh([*context_of(host, path).messages, *pending])
+    return fixed_tokens(host) + sum(weight.tokens - weight.opaque for weight in weights)
+
+
+def fits(host: Host, tokens: int) -> bool:
+    """Whether a request of this many tokens leaves the reserve free; an unknown window takes anything."""
+    size = window(host)
+    return size <= 0 or tokens <= size - effective_reserve(size, host.settings.compaction)
+
+
+def usage_now(host: Host, path: Sequence[JsonObject]) -> ContextUsage:
+    """What directives say of the context."""
+    usage = context_usage(
+        path,
+        context_of(host, path),
+        host.model,
+        host.settings.compaction,
+        fixed=measure_fixed(host.system_prompt, host.tools),
+        estimator=host.estimator,
+    )
+    return ContextUsage.model_validate(usage.to_wire())
 
 
 def estimate(host: Host, path: Sequence[JsonObject]) -> int:

@@ -100,7 +100,11 @@ async def shake(host: Host, config: ShakeConfig, *, dry_run: bool = False) -> Sh
 
 async def shake_images(host: Host, *, keep_bytes: int = 0, dry_run: bool = False) -> Shaken:
     """Drop images from the context, oldest first; `keep_bytes` of base64 data of the newest stay."""
-    result = drop_images(host.session.branch(), keep_bytes)
+    path = host.session.branch()
+    if keep_bytes:
+        # Stored images are references, whose length says nothing of the picture's.
+        path = (await anyio.to_thread.run_sync(host.session.resolved, path)).value
+    result = drop_images(path, keep_bytes)
     ids = tuple(entry["id"] for entry in result.replacements)
     if result.replacements and not dry_run:
         ids = await _rewrite(host, result.replacements, "images")

@@ -60,8 +60,21 @@ class Run:
         aborted: bool = False,
         skip_reason: str | None = None,
         error: str | None = None,
+        remark: str | None = None,
+        done: bool = False,
+        tokens_after: int | None = None,
     ) -> None:
-        """Tell the clients how it ended; nothing is said of an attempt that never began."""
+        """Tell the clients how it ended; nothing is said of an attempt that never began.
+
+        Args:
+            result: The compaction, when there is one.
+            aborted: Whether it was stopped.
+            skip_reason: Why there was nothing to do.
+            error: Why it failed; told after the words that name the kind of run.
+            remark: What to tell as it is, instead of `error`.
+            done: Whether it did what it was to do, for runs that end without a `result`.
+            tokens_after: Tokens of the context now, for those runs.
+        """
         if not self._started or self._ended:
             return
         self._ended = True
@@ -75,12 +88,12 @@ class Run:
                 result=result,
                 entry_id=result.entry_id if result else None,
                 aborted=aborted,
-                will_retry=self.will_retry and result is not None,
+                will_retry=self.will_retry and (done or result is not None),
                 skipped=skip_reason is not None,
                 skip_reason=skip_reason,
-                error_message=FAILURES.get(self.reason, AUTOMATIC) + error if error else None,
+                error_message=FAILURES.get(self.reason, AUTOMATIC) + error if error else remark,
                 tokens_before=result.tokens_before if result else self.tokens_before,
-                tokens_after=result.tokens_after if result else None,
+                tokens_after=result.tokens_after if result else tokens_after,
                 model=result.model if result else self.model,
                 duration_ms=self.duration_ms,
             ),

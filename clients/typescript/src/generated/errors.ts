@@ -94,6 +94,11 @@ export const ERRORS: { readonly [K in ErrorKind]: { readonly code: number; reado
     when: "A compaction of this session is running or held.",
     remedy: "Wait for it, abort it, or discard it.",
   },
+  "agent-busy": {
+    code: -31026,
+    when: "The host's agent loop is running and the request would pull the session away from under it.",
+    remedy: "Stop the agent or wait until its turn has ended (`session/setBusy`).",
+  },
   "strategy-unavailable": {
     code: -31023,
     when: "The strategy asked for by name cannot run here (for example frames on a text-only model).",

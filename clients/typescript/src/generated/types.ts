@@ -813,7 +813,7 @@ export type ErrorData = {
 };
 
 /** The stable name a client switches on (`error.data.kind`). */
-export type ErrorKind = "parse-error" | "invalid-request" | "method-not-found" | "invalid-params" | "internal-error" | "not-initialized" | "cancelled" | "content-modified" | "not-available" | "session-not-found" | "entry-not-found" | "session-locked" | "session-unreadable" | "session-read-only" | "storage-failed" | "already-compacted" | "nothing-to-compact" | "compaction-in-progress" | "strategy-unavailable" | "check-failed" | "operation-not-found" | "no-model" | "provider-error" | "context-overflow" | "hook-failed";
+export type ErrorKind = "parse-error" | "invalid-request" | "method-not-found" | "invalid-params" | "internal-error" | "not-initialized" | "cancelled" | "content-modified" | "not-available" | "session-not-found" | "entry-not-found" | "session-locked" | "session-unreadable" | "session-read-only" | "storage-failed" | "already-compacted" | "nothing-to-compact" | "compaction-in-progress" | "agent-busy" | "strategy-unavailable" | "check-failed" | "operation-not-found" | "no-model" | "provider-error" | "context-overflow" | "hook-failed";
 
 /** Params of `snapcompact/estimate`. */
 export type EstimateParams = {

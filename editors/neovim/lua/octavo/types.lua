@@ -495,6 +495,7 @@
 ---| "already-compacted"
 ---| "nothing-to-compact"
 ---| "compaction-in-progress"
+---| "agent-busy"
 ---| "strategy-unavailable"
 ---| "check-failed"
 ---| "operation-not-found"
