@@ -4,8 +4,8 @@ The hub's heavy half, loaded with the first session. Per file, what opens and wh
 """
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,7 +140,10 @@ class Openings:
             session = next((s for s in self._sessions.values() if s.live.path == real), None)
         if session is not None and session.live.mode == "write":
             await self.shut(session)
-        removed = [] if place is None else await library.delete(place)
+        removed = []
+        if place is not None:
+            with _naming(place):
+                removed = await library.delete(place)
         if session is not None and session.live.mode == "read":
             await self.shut(session)
         return removed
@@ -243,7 +246,9 @@ class Openings:
                 if mode == "write" and session.live.mode == "read":
                     await session.replace(await library.open_path(real, mode="write"))
                 return session
-        return self._add(await library.open_path(real, mode=mode), library)
+        with _naming(real):
+            live = await library.open_path(real, mode=mode)
+        return self._add(live, library)
 
     async def _real(self, path: Path) -> Path:
         return Path(await self._writers.run(partial(os.path.realpath, path)))
@@ -306,6 +311,19 @@ class Openings:
                 if error.message != told:
                     told = error.message
                     session.host.notice("warning", error.message, "sessions")
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let an error about what a file holds say which file."""
+    try:
+        yield
+    except OctavoError as error:
+        if error.kind is not ErrorKind.SESSION_UNREADABLE or str(path) in error.message:
+            raise
+        told = error.data.get("details")
+        details = {**(told if isinstance(told, dict) else {}), "path": str(path)}
+        raise OctavoError(error.kind, f"{path}: {error.message}", details=details) from error
 
 
 async def _until_idle(session: OpenSession) -> None:
