@@ -16,7 +16,7 @@ export * from "./index.js";
 export interface SpawnOptions {
   /** Program; absent means `octavo` from the path. */
   command?: string;
-  /** Its arguments; absent means `serve --stdio`. `["attach"]` shares a running daemon. */
+  /** Its arguments; absent means `serve --stdio`. */
   args?: readonly string[];
   cwd?: string;
   /** Environment; absent means this process's. */
