@@ -86,8 +86,10 @@ def expect_session(path: Path) -> None:
     """
     with storage_errors("read", path), path.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
-        if b"\n" in head or len(head) < _HEAD_BYTES:
-            parse_session_lines(parse_lines(head))
+        if b"\n" not in head:
+            # However long the first line is: what is not known to be a session must not be deleted as one.
+            head += stream.readline()
+        parse_session_lines(parse_lines(head))
 
 
 def session_files(folder: Path) -> Iterator[Path]:
