@@ -44,6 +44,7 @@ export class OctavoClient extends Methods {
   private closed = false;
   private closes: Promise<void> | undefined;
   private readonly graceMs: number;
+  private readonly onDefect: (error: unknown, where: string) => void;
 
   private constructor(
     private readonly wire: Wire,
@@ -54,7 +55,8 @@ export class OctavoClient extends Methods {
     this.capabilities = { ...NOTHING, ...answer.capabilities?.experimental?.sessionTree };
     this.serverInfo = answer.serverInfo ?? { name: "" };
     this.graceMs = options.graceMs ?? GRACE_MS;
-    this.listeners = new Listeners((method, listener) => wire.onNotification(method, listener), defects(options));
+    this.onDefect = defects(options);
+    this.listeners = new Listeners((method, listener) => wire.onNotification(method, listener), this.onDefect);
   }
 
   /**
@@ -167,7 +169,7 @@ export class OctavoClient extends Methods {
 
   /** Call `listener` with this client at once; there will be no other (see `Followable`). */
   onConnected(listener: (client: OctavoClient) => void | Promise<void>): Disposable {
-    void listener(this);
+    Promise.resolve(listener(this)).catch((error: unknown) => this.onDefect(error, "A listener to new connections"));
     return { dispose: () => undefined };
   }
 

@@ -1,4 +1,4 @@
-"""What is generated for TypeScript and Lua names every type, refers only to what it names, and says what is required."""
+"""What is generated for TypeScript and Lua names every type, refers only to those, and says what is required."""
 
 import re
 from typing import Any
