@@ -62,9 +62,13 @@ async def shared(folder: Path) -> AsyncIterator[Path]:
             [*SERVE, "--socket", str(path)], stdin=DEVNULL, stderr=DEVNULL, env=environment(folder)
         )
         try:
-            while not path.exists():
-                assert process.returncode is None
-                await anyio.lowlevel.checkpoint()
+            while True:
+                try:
+                    await (await anyio.connect_unix(path)).aclose()
+                    break
+                except OSError:
+                    assert process.returncode is None
+                    await anyio.lowlevel.checkpoint()
             yield path
         finally:
             with suppress(ProcessLookupError):
@@ -116,3 +120,8 @@ def put(folder: str | None, name: str, text: str) -> None:
     assert folder is not None
     Path(folder).mkdir(parents=True, exist_ok=True)
     (Path(folder) / name).write_text(text)
+
+
+def content(path: str | Path | None) -> str:
+    assert path is not None
+    return Path(path).read_text()

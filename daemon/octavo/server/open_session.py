@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from octavo.maintenance.operations import OperationSlot
     from octavo.server.connection import Connection
     from octavo.server.daemon import Daemon
+    from octavo.sessions.search import Searcher
 
 
 Succeeding: TypeAlias = "Callable[[OpenSession, str | None], Awaitable[Successor]]"
@@ -51,6 +52,7 @@ class OpenSession:
         self.busy_for: Connection | None = None
         self._daemon = daemon
         self._users = 0
+        self._searcher: Searcher | None = None
         self._still: tuple[object, SessionTree] | None = None
         self._fixed: tuple[object, FixedParts] | None = None
         self._unsubscribe = live.subscribe(self._tell)
@@ -73,6 +75,15 @@ class OpenSession:
     def mode_of(self, connection: "Connection") -> Mode:
         """How the connection has it open."""
         return self.host.clients.modes[connection]
+
+    @property
+    def searcher(self) -> "Searcher":
+        """Searches the session; keeps what it read between searches."""
+        from octavo.sessions.search import Searcher  # noqa: PLC0415 - needed by the first search only
+
+        if self._searcher is None:
+            self._searcher = Searcher(self.live, self.library.writers)
+        return self._searcher
 
     # -- work ------------------------------------------------------------------------------------------------------
 
@@ -162,6 +173,7 @@ class OpenSession:
         self._unsubscribe()
         self.host.adopt(live, self.library.artifacts(live))
         self.numbers = SessionNumbers()
+        self._searcher = None
         self._unsubscribe = live.subscribe(self._tell)
         self._tell(Change(live.seq, "rewritten", (), live.leaf_id))
         await old.close()
@@ -219,10 +231,8 @@ class OpenSession:
     def _tell_vanished(self, live: LiveSession) -> None:
         gone = live.recovery.vanished
         if gone:
-            text = (
-                f"Another program removed {len(gone)} entries that were written here; they are kept in "
-                f"{live.recovery.vanished_path}."
-            )
+            what = "1 entry that was" if len(gone) == 1 else f"{len(gone)} entries that were"
+            text = f"Another program removed {what} written here; they are kept in {live.recovery.vanished_path}."
             self.host.notice("warning", text, "sessions")
 
 

@@ -12,10 +12,14 @@ from octavo.server.registry import handles
 from octavo.sessions.tree import is_leaf_marker
 from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
-from octavo_protocol.methods.tree import GetBranchParams, GetEntriesParams, GetTreeParams
+from octavo_protocol.methods.tree import GetBranchParams, GetEntriesParams, GetTreeParams, SearchParams
 
 if TYPE_CHECKING:
     from octavo.sessions.live import LiveSession
+    from octavo.sessions.search import Hit
+
+SEARCH_LIMIT = 20
+"""Hits of a page when a search does not say."""
 
 
 @handles("session/getTree")
@@ -91,6 +95,29 @@ async def get_entries(connection: Connection, params: GetEntriesParams) -> JsonO
     return await _answer(live, chosen, nextCursor=more)
 
 
+@handles("session/search")
+async def search(connection: Connection, params: SearchParams) -> JsonObject:
+    """Find text in the branch, in every branch, or in what compaction took out of the context."""
+    session = connection.daemon.service(SessionHub).get(connection, params.session_id)
+    await session.fresh()
+    asked = f"search:{params.scope}:{params.regex:d}{params.case_sensitive:d}:{params.query}"
+    pages = Pages(asked, params)
+    offset = 0 if pages.place is None else pages.place
+    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
+        raise _bad_cursor()
+    limit = params.limit or SEARCH_LIMIT
+    page = await session.searcher.search(
+        params.query,
+        regex=params.regex,
+        case_sensitive=params.case_sensitive,
+        scope=params.scope,
+        limit=limit,
+        offset=offset,
+    )
+    wire: JsonObject = {"hits": [_hit(hit) for hit in page.hits]}
+    return {**wire, "nextCursor": pages.cursor(offset + limit)} if page.more else wire
+
+
 async def _by_ids(live: "LiveSession", params: GetEntriesParams, ids: list[str]) -> JsonObject:
     pages = Pages("ids", params)
     start, end = pages.slice(len(ids))
@@ -138,6 +165,20 @@ async def _entries(live: "LiveSession", entries: list[JsonObject]) -> list[JsonO
     resolved = await anyio.to_thread.run_sync(live.resolved, whole)
     found: list[JsonObject] = resolved.value
     return found
+
+
+def _hit(hit: "Hit") -> JsonObject:
+    wire: JsonObject = {
+        "entryId": hit.entry_id,
+        "type": hit.type,
+        "role": hit.role,
+        "timestamp": hit.timestamp,
+        "snippet": hit.snippet,
+        "matches": [{"start": start, "end": end} for start, end in hit.matches],
+        "onBranch": hit.on_branch,
+        "archived": hit.archived,
+    }
+    return {name: value for name, value in wire.items() if value is not None}
 
 
 def _visible(live: "LiveSession", entry_id: str) -> JsonObject | None:
