@@ -48,9 +48,11 @@ def test_daemon_modules_import_only_what_lies_below_them(path: Path) -> None:
     for name, _ in imports(path):
         if not ours(name) or name.split(".")[0] in GROUND:
             continue
+        if layer == "cli" and name.split(".")[0] == "octavo_client":
+            continue  # a command is a client of the daemon it starts
         assert name.split(".")[0] == "octavo", f"{path.name} imports {name}: the daemon does not know its clients"
         target = name.split(".")[1]
-        if layer is None or target == layer or target in {"resources", "templates", "error_text", "__version__"}:
+        if layer is None or target == layer or target in {"resources", "templates", "error_text", "js_text", "__version__"}:
             continue
         assert target in MAY_IMPORT[layer], f"{layer} may not import {name}"
 

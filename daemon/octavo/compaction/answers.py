@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from octavo.compaction.file_operations import strip_file_blocks
-from octavo.compaction.js_text import well_formed
 from octavo.compaction.neutralise import boundaries, has_boundary
-from octavo.tokens.js_json import utf16_length
+from octavo.js_text import utf16_length, well_formed
 
 MIN_LENGTH = 20
 """UTF-16 characters below which an answer is no summary."""

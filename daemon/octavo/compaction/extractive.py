@@ -15,11 +15,11 @@ from octavo.compaction import summary_sections as heads
 from octavo.compaction.extractive_facts import Command, Facts, Failure, collect_facts
 from octavo.compaction.file_operations import file_lists, strip_file_blocks, upsert_files
 from octavo.compaction.folding import CountEach
-from octavo.compaction.js_text import well_formed
 from octavo.compaction.neutralise import boundaries
 from octavo.compaction.outcome import CompactionOutcome
 from octavo.compaction.prepare import Preparation
 from octavo.compaction.summary_sections import parse_sections, quoted, unquoted
+from octavo.js_text import well_formed
 from octavo.tokens.counting import count_each
 
 LOCAL_TOKENS = 4096

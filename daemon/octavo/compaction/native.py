@@ -11,7 +11,8 @@ from typing import Any
 
 from octavo.compaction.remote import TIMEOUT_SECONDS, PostJson, post_for_object, remote_error
 from octavo.compaction.responses_items import item_type, to_responses_items
-from octavo.tokens.js_json import stringify, utf16_length
+from octavo.js_text import utf16_length
+from octavo.tokens.js_json import stringify
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from octavo.compaction.js_text import well_formed
+from octavo.js_text import well_formed
 from octavo_protocol.base import JsonObject
 
 BOUNDARY_TAGS = (

@@ -17,8 +17,8 @@ from typing import Any
 from octavo.compaction.entry_messages import effective_compaction, stored_message
 from octavo.compaction.file_operations import read_supersede_key
 from octavo.compaction.tool_results import Protection, ToolResult, blanked, skills_protected, tool_results
+from octavo.js_text import utf16_length
 from octavo.tokens.estimate import Estimator
-from octavo.tokens.js_json import utf16_length
 from octavo_protocol.base import JsonObject
 
 MIN_PRUNE_TOKENS = 50

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from octavo.compaction.js_text import well_formed
+from octavo.js_text import well_formed
 from octavo.tokens.js_json import stringify
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model

@@ -10,8 +10,8 @@ from typing import Any
 
 from octavo.compaction import dialects, neutralise
 from octavo.compaction.dialects.turns import Call, Result, Speech, Turn
-from octavo.compaction.js_text import items, utf16_prefix
-from octavo.tokens.js_json import stringify, utf16_length
+from octavo.js_text import properties, utf16_length, utf16_prefix
+from octavo.tokens.js_json import stringify
 from octavo_protocol.base import JsonObject
 
 TOOL_RESULT_LIMIT = 2000
@@ -139,7 +139,7 @@ def _plain_assistant(turn: Speech) -> Iterator[str]:
 
 
 def _plain_call(call: Call) -> str:
-    return f"{call.name}({', '.join(f'{key}={stringify(value)}' for key, value in items(call.arguments))})"
+    return f"{call.name}({', '.join(f'{key}={stringify(value)}' for key, value in properties(call.arguments))})"
 
 
 def _without_thinking(messages: Iterable[JsonObject]) -> Iterator[JsonObject]:

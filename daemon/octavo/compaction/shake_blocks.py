@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from octavo.tokens.js_json import utf16_length
+from octavo.js_text import utf16_length
 
 _FENCES = ("```", "~~~")
 _OPENING = re.compile(r"<([a-z_-]+)(?:\s[^>]*)?>\s*\Z")

@@ -11,13 +11,13 @@ from functools import partial
 import anyio
 import anyio.to_thread
 
-from octavo.compaction.prepare import Preparation, prepare_compaction
+from octavo.compaction.prepare import Preparation
 from octavo.maintenance import hooks
 from octavo.maintenance.breaker import Breaker
 from octavo.maintenance.drafts import Draft, Report, no_report
 from octavo.maintenance.gate import Judged, judge
 from octavo.maintenance.host import Host
-from octavo.maintenance.measuring import context_of, estimate, measured_at
+from octavo.maintenance.measuring import estimate, prepare
 from octavo.maintenance.operations import OperationSlot
 from octavo.maintenance.runs import Run
 from octavo.maintenance.strategies import Maker, Wish, in_line
@@ -125,7 +125,7 @@ class Compactor:
         judged = await self._judged(run, wish, plan, report)
         run.model = judged.draft.model
         if hold:
-            result = self._result(run, judged, held=True)
+            result = await self._result(run, judged, held=True)
             self.held = Held(run, plan, judged.draft, result)
         else:
             report("write", "Writing")
@@ -142,15 +142,7 @@ class Compactor:
         if path and path[-1].get("type") == "compaction":
             raise OctavoError(ErrorKind.ALREADY_COMPACTED, "Already compacted", sessionId=self._session_id)
         leaf_id = session.leaf_id
-        messages = context_of(self.host, path).messages
-        planning = partial(
-            prepare_compaction,
-            path,
-            self.host.settings.compaction,
-            estimator=self.host.estimator,
-            at=measured_at(self.host, messages),
-        )
-        preparation = await anyio.to_thread.run_sync(planning, abandon_on_cancel=True)
+        preparation = await anyio.to_thread.run_sync(prepare, self.host, path, abandon_on_cancel=True)
         if preparation is None:
             raise OctavoError(
                 ErrorKind.NOTHING_TO_COMPACT, "Nothing to compact (session too small)", sessionId=self._session_id
@@ -195,7 +187,7 @@ class Compactor:
                         from_extension=judged.draft.from_extension,
                     ),
                 )
-                return self._result(run, judged, entry_id=appended.entry_ids[0])
+                return await self._result(run, judged, entry_id=appended.entry_ids[0])
         raise self._moved()
 
     def _leaf_behind(self, plan: Plan) -> str | None:
@@ -209,9 +201,11 @@ class Compactor:
             raise self._moved()
         return session.leaf_id
 
-    def _result(self, run: Run, judged: Judged, *, entry_id: str | None = None, held: bool = False) -> CompactionResult:
+    async def _result(self, run: Run, judged: Judged, *, entry_id: str | None = None, held: bool = False) -> CompactionResult:
         draft = judged.draft
-        after = judged.tokens_after if held else estimate(self.host, self.host.session.branch())
+        after = judged.tokens_after
+        if not held:
+            after = await anyio.to_thread.run_sync(estimate, self.host, self.host.session.branch())
         notices = [Notice(level="info", message=text, source="compaction") for text in draft.notices]
         if draft.redactions:
             text = f"{draft.redactions} secrets were redacted before the history was sent or drawn"
@@ -308,7 +302,7 @@ class Compactor:
             compaction_entry_id=path[position]["id"],
             old_leaf_id=old_leaf,
             leaf_id=before,
-            tokens=estimate(self.host, path[:position]),
+            tokens=await anyio.to_thread.run_sync(estimate, self.host, path[:position]),
             seq=session.seq,
         )
 

@@ -5,17 +5,16 @@ Writes nothing and asks nobody.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import anyio.to_thread
 
 from octavo.compaction.extractive import summarize_locally
 from octavo.compaction.file_operations import file_lists
-from octavo.compaction.prepare import Preparation, prepare_compaction
+from octavo.compaction.prepare import Preparation
 from octavo.compaction.requests import SummaryRules, output_budgets
 from octavo.maintenance.framing import frame_draft
 from octavo.maintenance.host import Host
-from octavo.maintenance.measuring import context_of, fixed_tokens, measure, measured_at, threshold, window
+from octavo.maintenance.measuring import fixed_tokens, measure, prepare, threshold, window
 from octavo.maintenance.strategies import Wish, in_line, summary_models
 from octavo.snapcompact.shapes import Shape
 from octavo.snapcompact.terms import Picture
@@ -37,15 +36,7 @@ async def plan_compaction(host: Host, wish: Wish) -> PrepareCompactionResult:
     """
     path = host.session.branch()
     now = await anyio.to_thread.run_sync(measure, host, path)
-    preparation = await anyio.to_thread.run_sync(
-        partial(
-            prepare_compaction,
-            path,
-            host.settings.compaction,
-            estimator=host.estimator,
-            at=measured_at(host, context_of(host, path).messages),
-        )
-    )
+    preparation = await anyio.to_thread.run_sync(prepare, host, path)
     result = PrepareCompactionResult(
         possible=preparation is not None,
         tokens_before=now.tokens,

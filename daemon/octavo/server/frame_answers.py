@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from octavo.js_text import utf16_length
 from octavo.snapcompact.archive import Archive
 from octavo.snapcompact.frames import FrameRecord
 from octavo.snapcompact.guide import GuideFacts, reading_guide
@@ -18,7 +19,6 @@ from octavo.snapcompact.plan import page_height
 from octavo.snapcompact.shapes import Shape
 from octavo.snapcompact.terms import FrameOptions
 from octavo.tokens.counting import count_tokens
-from octavo.tokens.js_json import utf16_length
 from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.methods.snapcompact import EstimateResult, Layout, RenderResult, ShapeInfo
 from octavo_protocol.methods.snapcompact import Frame as FrameInfo

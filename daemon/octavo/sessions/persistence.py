@@ -13,9 +13,11 @@ same picture is stored once (BR-010).
 import base64
 import binascii
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
+from octavo.js_text import utf16_length
 from octavo.sessions.blobs import PREFIX, BlobStore
 from octavo.sessions.recovery import scrub_surrogates
 from octavo.sessions.store.jsonl import encode_line
@@ -31,7 +33,7 @@ _DROPPED = frozenset({"partialJson", "jsonlEvents"})
 _SIGNATURES = frozenset({"thinkingSignature", "thoughtSignature", "textSignature"})
 _OPAQUE = _SIGNATURES | {"signature", "encrypted_content", "encryptedContent", "thinking", "redactedThinking"}
 _OPAQUE_BLOCKS = frozenset({"redactedThinking", "redacted_thinking"})
-_TELLTALES = (b'"partialJson"', b'"jsonlEvents"', b'"image_url"', b'"__queueChipText"')
+_TELLTALE = re.compile(rb'"(?:partialJson|jsonlEvents|image_url|__queueChipText)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def persist_line(entry: JsonObject, blobs: BlobStore, rules: PersistRules = OCTA
     except (TypeError, ValueError):
         entry = normalise(entry)
         line = encode_line(entry)
-    if len(line) < MIN_BLOB and not any(word in line for word in _TELLTALES):
+    if len(line) < MIN_BLOB and _TELLTALE.search(line) is None:
         return entry, line
     stored = prepare_entry(entry, blobs, rules)
     return stored, line if stored is entry else encode_line(stored)
@@ -106,11 +108,6 @@ def _without_chip(entry: JsonObject) -> JsonObject:
     if entry.get("type") != "custom_message" or not isinstance(details, dict) or "__queueChipText" not in details:
         return entry
     return {**entry, "details": {key: value for key, value in details.items() if key != "__queueChipText"}}
-
-
-def utf16_length(text: str) -> int:
-    """Length as JavaScript counts it."""
-    return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
 
 
 def _truncate(text: str) -> str:

@@ -248,10 +248,17 @@ class SessionTree:
                 return found
         return None
 
+    def _visible_cycle_heads(self) -> frozenset[str]:
+        """The entries that stand as roots of cycles; a hidden marker on a cycle cannot be one."""
+        if not cycle_heads(self.entries):
+            return frozenset()
+        visible = [entry["id"] for entry in self.entries if not is_leaf_marker(entry)]
+        return frozenset(cycle_heads([{"id": own, "parentId": self.parent_of(own)} for own in visible]))
+
     def _child_index(self) -> dict[str | None, list[str]]:
         if self._children is None:
             if self._cut is None:
-                self._cut = frozenset(cycle_heads(self.entries))
+                self._cut = self._visible_cycle_heads()
             index: dict[str | None, list[str]] = {}
             self._missing.clear()
             for entry in self.entries:

@@ -9,12 +9,11 @@ text-sourced shape (`textHead`), still open. Nothing here draws or lays out.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from octavo.js_text import cut, utf16_length
 from octavo.snapcompact.budgets import DATA_BYTES_BUDGET, newest_within
 from octavo.snapcompact.frames import FrameRecord, count, frame_from, frame_problem, is_frame, text_of
-from octavo.snapcompact.js_text import cut
 from octavo.snapcompact.marks import NEWLINE, plain_text
 from octavo.templates import render
-from octavo.tokens.js_json import utf16_length
 from octavo_protocol.base import JsonObject
 
 ARCHIVE_KEY = "snapcompact"

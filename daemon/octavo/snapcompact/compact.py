@@ -28,6 +28,9 @@ from octavo.snapcompact.terms import Draw, FrameCompaction, FrameOptions, FrameR
 from octavo_protocol.completion import Model
 from octavo_protocol.errors import ErrorKind, OctavoError
 
+MOST_CHARS = 3_000_000
+"""Characters of serialised history that are looked at: more than the densest archive of any provider can show."""
+
 UNDRAWN = "?"
 """What the seed's normalisation writes for a character without a glyph."""
 
@@ -115,6 +118,8 @@ def _gather(request: FrameRequest, options: FrameOptions) -> tuple[Material, tup
     clean = normalize_seed if options.layout == "seed" else normalize
     reading = open_archive(request.previous_preserve_data)
     raw = serialize_conversation(request.messages, replace(options.serialize, redact=request.redact))
+    if options.layout != "seed":
+        raw = _bounded(raw)
     text = clean(raw)
     _check_drawable(raw, text, options)
     summary = clean(request.redact(request.previous_summary)) if request.previous_summary else None
@@ -128,6 +133,19 @@ def _gather(request: FrameRequest, options: FrameOptions) -> tuple[Material, tup
         source_units=options.source_units,
     )
     return material, reading.problems
+
+
+def _bounded(raw: str) -> str:
+    """Leave out the middle of a text no budget could show, before it is normalised and paged.
+
+    A single pass over more than this would hold the interpreter, and with it the daemon, for too long. Cut by
+    characters: the marker says how many are missing.
+    """
+    if len(raw) <= MOST_CHARS:
+        return raw
+    head = MOST_CHARS * 3 // 5
+    tail = MOST_CHARS - head
+    return f"{raw[:head]}\n\n[... {len(raw) - MOST_CHARS} chars elided ...]\n\n{raw[-tail:]}"
 
 
 def _check_drawable(raw: str, text: str, options: FrameOptions) -> None:

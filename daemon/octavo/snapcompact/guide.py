@@ -7,11 +7,11 @@ frame compaction. This module decides which facts apply and draws nothing.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from octavo.js_text import utf16_length
 from octavo.snapcompact.archive import Archive
 from octavo.snapcompact.frames import FrameRecord
 from octavo.snapcompact.marks import plain_text
 from octavo.templates import render
-from octavo.tokens.js_json import utf16_length
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from octavo.js_text import utf16_length
 from octavo.snapcompact.archive import Archive, extend_source
 from octavo.snapcompact.frames import FrameRecord
 from octavo.snapcompact.layout import Layout, ends_dim, paginate
@@ -16,7 +17,6 @@ from octavo.snapcompact.marks import CONTINUES, DIM_OFF, DIM_ON, NEWLINE, plain_
 from octavo.snapcompact.normalize_seed import normalize_seed
 from octavo.snapcompact.serialize import truncate
 from octavo.snapcompact.shapes import Shape
-from octavo.tokens.js_json import utf16_length
 
 _BEYOND_SEED = re.compile(f"[^ -~\xa0-\xff{DIM_ON}{DIM_OFF}{NEWLINE}]")
 _DIGEST = "[Summary of earlier history] "

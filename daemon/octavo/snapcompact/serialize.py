@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from octavo.snapcompact.js_text import cut, members, round_half_up
+from octavo.js_text import cut, properties, round_half_up, utf16_length
 from octavo.snapcompact.marks import DIM_OFF, DIM_ON
 from octavo.snapcompact.walls import omit_base64_lines, omit_data_urls, omit_long_words
-from octavo.tokens.js_json import stringify, utf16_length
+from octavo.tokens.js_json import stringify
 from octavo_protocol.base import JsonObject
 
 _TOGGLES = re.compile(r"[\x0e\x0f]")
@@ -142,7 +142,7 @@ def _joined(tag: str, parts: Sequence[str], options: SerializeOptions) -> Iterat
 def _call(block: JsonObject, options: SerializeOptions) -> str:
     name = block.get("name")
     arguments = block.get("arguments")
-    pairs = members(arguments) if isinstance(arguments, dict) else [("arguments", arguments)] if arguments else []
+    pairs = properties(arguments) if isinstance(arguments, dict) else [("arguments", arguments)] if arguments else []
     shown = (f"{strip_toggles(key)}={_argument(value, options)}" for key, value in pairs)
     listed = truncate(", ".join(shown), options.tool_call_max_chars, options.truncate_head_ratio)
     return f"{strip_toggles(name) if isinstance(name, str) else 'unknown'}({listed})"

@@ -78,9 +78,11 @@ def _count_one(text: str) -> int:
 def _pieces(text: str, limit: int, window: int) -> Iterator[str]:
     start = 0
     while len(text) - start > limit:
-        cut = start + limit
-        for safe in _SAFE_CUT.finditer(text, max(start + 1, cut - window), cut):
-            cut = safe.start()
+        cut = latest = start + limit
+        # Two characters more, because a break is recognised by what follows it.
+        for safe in _SAFE_CUT.finditer(text, max(start + 1, latest - window), latest + 2):
+            if safe.start() <= latest:
+                cut = safe.start()
         yield text[start:cut]
         start = cut
     yield text[start:]

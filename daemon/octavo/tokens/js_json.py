@@ -1,4 +1,4 @@
-"""What `JSON.stringify` would write and how long JavaScript says a text is, for counts that must agree with the seed.
+"""What `JSON.stringify` would write, for counts that must agree with the seed.
 
 Only for text that is counted; files and wires have their own encoders.
 """
@@ -8,10 +8,9 @@ import math
 import re
 from typing import Any
 
+from octavo.js_text import properties
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-_INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z")
-_INDEX_LIMIT = 2**32 - 1
 _EXACT_INTEGERS = 2**53
 _LONGEST_PLAIN = 21
 _SMALLEST_PLAIN = -6
@@ -21,13 +20,6 @@ class _Ready(str):
     """A piece that is JSON already."""
 
     __slots__ = ()
-
-
-def utf16_length(text: str) -> int:
-    """Return the length in UTF-16 code units: a character beyond the basic plane counts as two."""
-    if text.isascii():
-        return len(text)
-    return len(text) + sum(1 for _ in _ASTRAL.finditer(text))
 
 
 def stringify(value: Any) -> str:
@@ -43,7 +35,7 @@ def stringify(value: Any) -> str:
             pieces.append(_quote(item))
         elif isinstance(item, dict):
             parts: list[Any] = [_Ready("{")]
-            for key, member in _members(item):
+            for key, member in properties(item):
                 parts += [_Ready(f"{',' if len(parts) > 1 else ''}{_quote(key)}:"), member]
             stack.extend(reversed([*parts, _Ready("}")]))
         elif isinstance(item, list | tuple):
@@ -54,15 +46,6 @@ def stringify(value: Any) -> str:
         else:
             pieces.append(_scalar(item))
     return "".join(pieces)
-
-
-def _members(value: dict[Any, Any]) -> list[tuple[str, Any]]:
-    pairs = [(str(key), member) for key, member in value.items()]
-    indices = {key: member for key, member in pairs if _INDEX.match(key) and int(key) < _INDEX_LIMIT}
-    if not indices:
-        return pairs
-    rest = [pair for pair in pairs if pair[0] not in indices]
-    return [(key, indices[key]) for key in sorted(indices, key=int)] + rest
 
 
 def _quote(text: str) -> str:

@@ -10,6 +10,7 @@ import anyio
 
 from conformance.support import Vector, adapter
 from echo_frames import echo, page_text
+from octavo.js_text import utf16_length
 from octavo.snapcompact import budgets
 from octavo.snapcompact.compact import compact_to_frames
 from octavo.snapcompact.inline_plan import Candidate, SystemPromptMode, plan_inline
@@ -18,7 +19,6 @@ from octavo.snapcompact.normalize import normalize
 from octavo.snapcompact.serialize import SerializeOptions, serialize_conversation
 from octavo.snapcompact.shapes import Shape, resolve_shape
 from octavo.snapcompact.terms import FrameOptions, FrameRequest
-from octavo.tokens.js_json import utf16_length
 from octavo_protocol.completion import Model
 
 _OPTIONS = {

@@ -22,10 +22,10 @@ from octavo.compaction.remote import RemoteSummarizer, request_remote_compaction
 from octavo.compaction.requests import SummaryRules, output_budgets, reasoning_effort
 from octavo.compaction.serialize import serialize_conversation, serialize_for_summary, text_of
 from octavo.compaction.summarize import SummaryOptions, summarize
+from octavo.js_text import utf16_length
 from octavo.providers.http import Answer
 from octavo.sessions.llm_messages import to_llm_messages
 from octavo.templates import render
-from octavo.tokens.js_json import utf16_length
 from octavo_protocol.completion import CompletionRequest, CompletionResult, Model, OnProgress
 from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.settings import CompactionSettings

@@ -16,9 +16,9 @@ from octavo.compaction.shake import (
     shake_placeholder,
 )
 from octavo.compaction.shake_blocks import find_blocks, splice
+from octavo.js_text import utf16_length
 from octavo.tokens.counting import count_tokens
 from octavo.tokens.estimate import EstimateRules, Estimator
-from octavo.tokens.js_json import utf16_length
 
 NOW = 77
 LONG = "\n".join(f"const value{n} = {n};" for n in range(150))

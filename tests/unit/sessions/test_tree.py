@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from octavo.sessions.tree import LEAF_MARKER, SessionTree
@@ -231,6 +231,7 @@ def reachable(tree: SessionTree) -> set[str]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.none() | st.integers(0, 14), st.booleans()), max_size=20))
+@example([(0, 2, True), (1, 0, False), (2, 1, False)])
 def test_every_entry_of_any_file_is_reachable_exactly_once(rows: list[tuple[int, int | None, bool]]) -> None:
     entries = []
     for own, parent, hidden in rows:

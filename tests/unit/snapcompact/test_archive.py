@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from echo_frames import echo_data
+from octavo.js_text import utf16_length
 from octavo.snapcompact.archive import (
     Archive,
     archive_text,
@@ -20,7 +21,6 @@ from octavo.snapcompact.archive import (
     with_archive,
 )
 from octavo.snapcompact.frames import FrameRecord
-from octavo.tokens.js_json import utf16_length
 
 
 def stored_frame(page: str = "text", **changes: Any) -> dict[str, Any]:

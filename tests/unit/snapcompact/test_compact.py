@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from echo_frames import echo, echo_data, page_text
+from octavo.js_text import utf16_length
 from octavo.snapcompact.archive import Archive, archive_text, open_archive, strip_archive
-from octavo.snapcompact.compact import compact_to_frames, require_images
+from octavo.snapcompact.compact import MOST_CHARS, compact_to_frames, require_images
 from octavo.snapcompact.drawing import rasterizer
 from octavo.snapcompact.layout import ends_dim
 from octavo.snapcompact.marks import plain_text
 from octavo.snapcompact.redraw import redraw_archive
 from octavo.snapcompact.shapes import Shape, resolve_shape, variant
 from octavo.snapcompact.terms import FrameCompaction, FrameOptions, FrameRequest, Picture, Window
-from octavo.tokens.js_json import utf16_length
 from octavo_protocol.completion import Model
 from octavo_protocol.errors import ErrorKind, OctavoError
 
@@ -324,3 +324,13 @@ def test_no_text_is_lost_uncounted_no_budget_exceeded_and_the_first_frame_never_
                 assert archive.frames[0] == first
 
     anyio.run(run)
+
+
+async def test_a_history_no_budget_could_show_is_bounded_before_it_is_paged_and_says_what_is_missing() -> None:
+    words = "the tide comes in and the tide goes out again " * 2000
+    made = await compact(*(user(f"part {number} {words}") for number in range(60)))
+    shown = made.archive.total_chars + made.archive.truncated_chars
+    assert MOST_CHARS * 0.9 < shown < MOST_CHARS * 1.1
+    assert plain_text(pages(made)[0]).startswith("[User]: part 0 the tide")
+    assert made.archive.text_tail is not None
+    assert made.archive.text_tail.rstrip().endswith("goes out again")

@@ -7,6 +7,7 @@ import anyio
 import pytest
 
 from echo_frames import echo
+from octavo.js_text import utf16_length
 from octavo.sessions.llm_messages import to_llm_messages
 from octavo.sessions.migrate import migrate_to_current
 from octavo.sessions.reading import parse_lines
@@ -15,7 +16,6 @@ from octavo.snapcompact.compact import compact_to_frames
 from octavo.snapcompact.drawing import rasterizer
 from octavo.snapcompact.frames import png_size_of
 from octavo.snapcompact.terms import FrameOptions, FrameRequest, Window
-from octavo.tokens.js_json import utf16_length
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.snapcompact.js_text import cut
+from octavo.js_text import cut, utf16_length
 from octavo.snapcompact.serialize import SerializeOptions, replace_data, serialize_conversation, truncate
-from octavo.tokens.js_json import utf16_length
 
 DIM_ON, DIM_OFF = "\x0e", "\x0f"
 

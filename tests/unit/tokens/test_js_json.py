@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.tokens.js_json import stringify, utf16_length
+from octavo.js_text import utf16_length
+from octavo.tokens.js_json import stringify
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(max_size=8),

@@ -5,7 +5,7 @@ from typing import Any
 
 from octavo.compaction.dialects.prose import tool_responses
 from octavo.compaction.dialects.turns import Call, Speech, Turns
-from octavo.compaction.js_text import items
+from octavo.js_text import properties
 from octavo.tokens.js_json import stringify
 
 
@@ -42,7 +42,7 @@ def _json_call(call: Call) -> str:
 
 
 def _element_call(call: Call) -> str:
-    body = "".join(_element(key, value) for key, value in items(call.arguments))
+    body = "".join(_element(key, value) for key, value in properties(call.arguments))
     return f"<call:{call.name}>\n{body}</call:{call.name}>"
 
 
@@ -59,7 +59,7 @@ def _element(name: str, value: Any) -> str:
         if isinstance(content, dict):
             pieces.append(f"<{tag}>\n")
             stack.append(f"</{tag}>\n")
-            stack.extend(reversed(items(content)))
+            stack.extend(reversed(properties(content)))
         elif isinstance(content, list) and content:
             stack.extend((tag, entry) for entry in reversed(content))
         else:

@@ -2,7 +2,7 @@
 
 from octavo.compaction.dialects.prose import tool_responses
 from octavo.compaction.dialects.turns import Call, Result, Speech, Turns
-from octavo.compaction.js_text import items
+from octavo.js_text import properties
 from octavo.tokens.js_json import stringify
 
 
@@ -106,6 +106,7 @@ def _deepseek_call(call: Call) -> str:
 
 def _glm_call(call: Call) -> str:
     arguments = "".join(
-        f"<arg_key>{key}</arg_key>\n<arg_value>{stringify(value)}</arg_value>\n" for key, value in items(call.arguments)
+        f"<arg_key>{key}</arg_key>\n<arg_value>{stringify(value)}</arg_value>\n"
+        for key, value in properties(call.arguments)
     )
     return f"<tool_call>{call.name}\n{arguments}</tool_call>"

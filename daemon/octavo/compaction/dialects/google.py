@@ -3,7 +3,7 @@
 from typing import Any
 
 from octavo.compaction.dialects.turns import Call, Result, Speech, Turns
-from octavo.compaction.js_text import items
+from octavo.js_text import properties
 from octavo.tokens.js_json import stringify
 
 
@@ -61,7 +61,7 @@ def _gemini_model(turn: Speech) -> str:
 
 
 def _python_call(call: Call) -> str:
-    arguments = ", ".join(f"{key}={_literal(value, _PYTHON)}" for key, value in items(call.arguments))
+    arguments = ", ".join(f"{key}={_literal(value, _PYTHON)}" for key, value in properties(call.arguments))
     return f"default_api.{call.name}({arguments})"
 
 
@@ -115,7 +115,7 @@ def _literal(value: Any, syntax: _Syntax) -> str:
             pieces.append(item)
         elif isinstance(item, dict | list):
             parts: list[Any] = [_Raw("{" if isinstance(item, dict) else "[")]
-            pairs = items(item) if isinstance(item, dict) else [(None, entry) for entry in item]
+            pairs = properties(item) if isinstance(item, dict) else [(None, entry) for entry in item]
             for index, (key, entry) in enumerate(pairs):
                 lead = syntax.comma if index else ""
                 parts += [_Raw(lead if key is None else lead + syntax.key(key)), entry]

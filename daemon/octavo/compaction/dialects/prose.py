@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from octavo.compaction.dialects.turns import Call, Result, Speech, Turns
-from octavo.compaction.js_text import items
+from octavo.js_text import properties
 from octavo.tokens.js_json import stringify
 
 
@@ -41,7 +41,7 @@ def _speech(turn: Speech, opening: str, closing: str) -> str:
 
 def _invoke(call: Call) -> str:
     parameters = "".join(
-        f'<parameter name="{key}">{stringify(value)}</parameter>' for key, value in items(call.arguments)
+        f'<parameter name="{key}">{stringify(value)}</parameter>' for key, value in properties(call.arguments)
     )
     return f'<invoke name="{call.name}">{parameters}</invoke>'
 

@@ -1,12 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.compaction.js_text import items, utf16_prefix, well_formed
-from octavo.tokens.js_json import utf16_length
+from octavo.js_text import properties, utf16_length, utf16_prefix, well_formed
 
 
 def test_array_indices_come_first_and_other_keys_keep_their_order() -> None:
-    found = [key for key, _ in items({"b": 1, "10": 2, "a": 3, "9": 4, "01": 5, "4294967295": 6})]
+    found = [key for key, _ in properties({"b": 1, "10": 2, "a": 3, "9": 4, "01": 5, "4294967295": 6})]
     assert found == ["9", "10", "b", "a", "01", "4294967295"]
 
 
