@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 
 from octavo.sessions.blobs import BlobStore
 from octavo.sessions.changes import ChangeKind, ChangeLog, Subscriber
+from octavo.sessions.ids import iso_timestamp
 from octavo.sessions.lease import Lease
 from octavo.sessions.store.disk import Durability
 from octavo.sessions.store.offload import is_stub
@@ -75,6 +76,7 @@ class SessionState:
         self._lease = lease
         self._log = ChangeLog()
         self._subscribers: list[Subscriber] = []
+        self._second = (-1, "")
         self._own: set[str] = set()
         self._large: set[str] = set()
         self._stubs: set[str] = {entry["id"] for entry in tree.entries if is_stub(entry)}
@@ -107,6 +109,14 @@ class SessionState:
 
     async def _in_thread(self, call: Callable[[], T]) -> T:
         return await self._surroundings.writers.run(call)
+
+    def _now(self) -> str:
+        """The time as entries carry it; the form of a second is made once."""
+        now = self._surroundings.now_ms()
+        second, millisecond = divmod(now, 1000)
+        if self._second[0] != second:
+            self._second = (second, iso_timestamp(second * 1000)[:-4])
+        return f"{self._second[1]}{millisecond:03d}Z"
 
     # -- payloads of superseded compactions ----------------------------------------------------------------------
 
