@@ -5,13 +5,20 @@ in `COMMANDS` is its help.
 """
 
 import argparse
+import os
 import sys
 from importlib import import_module
 
 from octavo import __version__
 
 COMMANDS: dict[str, str] = {
-    "serve": "run the daemon on stdio or a unix socket",
+    "compact": "compact a session file, or a copy of it",
+    "context": "show what the model of a session sees, and how full its window is",
+    "tree": "show the tree of a session",
+    "render": "draw a text as frames that a vision model reads",
+    "demo": "compact a copy of an example session, or of yours, and show every step",
+    "serve": "run the daemon on stdio, a unix socket, TCP or WebSocket",
+    "attach": "connect stdin and stdout to the running daemon, or start it",
 }
 """Subcommand → one line of help."""
 
@@ -23,11 +30,13 @@ def run(argv: list[str]) -> int:
         parser = argparse.ArgumentParser(prog=f"octavo {argv[0]}", description=module.__doc__)
         module.add_arguments(parser)
         try:
-            return int(module.run(parser.parse_args(argv[1:])))
+            code = int(module.run(parser.parse_args(argv[1:])))
+            sys.stdout.flush()
         except BrokenPipeError:
-            # The reader of our output has seen enough (`octavo tree … | head`).
-            sys.stderr.close()
+            # The reader of our output has seen enough (`octavo tree … | head`); what is buffered has nowhere to go.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
+        return code
     parser = argparse.ArgumentParser(prog="octavo", description="Keeps a coding agent's sessions inside their window.")
     parser.add_argument("--version", action="version", version=f"octavo {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
