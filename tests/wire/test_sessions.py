@@ -401,6 +401,9 @@ async def test_a_deleted_session_is_gone_for_everyone(tmp_path: Path) -> None:
         async with refused(ErrorKind.SESSION_NOT_FOUND):
             await two.session_get_info(session_id=session.session_id)
         assert not (await one.session_delete(path=session.path)).deleted
+        assert not (await one.session_delete(session_id=session.session_id)).deleted
+        fleeting = await one.session_create(cwd="/p", ephemeral=True)
+        assert (await one.session_delete(session_id=fleeting.session_id)).deleted
 
 
 async def test_a_session_another_process_owns_is_not_deleted(tmp_path: Path) -> None:

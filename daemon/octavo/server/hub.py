@@ -36,6 +36,11 @@ class SessionHub:
         self._models = daemon.service(ModelBook)
         self._adopted: set[Connection] = set()
 
+    @property
+    def working(self) -> bool:
+        """Whether a session is open: without clients that is so only while work runs on it; see `daemon.Working`."""
+        return bool(self.sessions)
+
     def get(self, connection: "Connection", session_id: str) -> "OpenSession":
         """Return a session that this connection has open.
 
@@ -127,11 +132,11 @@ class SessionHub:
 
     async def delete(
         self, connection: "Connection", *, session_id: str | None = None, path: str | None = None
-    ) -> list[Path]:
-        """Delete a session, open or not, and return what is gone; a session that only lives here just ends.
+    ) -> list[Path] | None:
+        """Delete a session, open or not, and return the paths that are gone, None when there was nothing to delete.
 
         Raises:
-            OctavoError: session-not-found, session-unreadable, session-locked, storage-failed, invalid-params.
+            OctavoError: session-unreadable, session-locked, storage-failed, invalid-params.
         """
         return await self._openings.delete(self.library(connection), session_id=session_id, path=path)
 

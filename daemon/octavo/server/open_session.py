@@ -3,6 +3,7 @@
 Made and closed by the hub, which also knows who may use it. Maintenance is imported when it is first asked for.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
     from octavo.maintenance.host import Successor
     from octavo.maintenance.navigation import Navigator
     from octavo.maintenance.operations import OperationSlot
+    from octavo.maintenance.triggers import Maintainer
     from octavo.server.connection import Connection
     from octavo.server.daemon import Daemon
     from octavo.sessions.search import Searcher
 
+
+_FEW = 1000
+"""Entries that may be counted on the event loop."""
 
 Succeeding: TypeAlias = "Callable[[OpenSession, str | None], Awaitable[Successor]]"
 """Starts the session that takes over from another one, with a title."""
@@ -52,6 +57,8 @@ class OpenSession:
         self.busy_for: Connection | None = None
         self._daemon = daemon
         self._users = 0
+        self._counting = anyio.Lock()
+        self._last_used = time.monotonic()
         self._searcher: Searcher | None = None
         self._still: tuple[object, SessionTree] | None = None
         self._fixed: tuple[object, FixedParts] | None = None
@@ -107,6 +114,20 @@ class OpenSession:
         from octavo.maintenance.navigation import Navigator  # noqa: PLC0415 - heavy
 
         return Navigator(self.host, self.slot)
+
+    @cached_property
+    def maintainer(self) -> "Maintainer":
+        """The automatic maintenance of the session."""
+        from octavo.maintenance.triggers import Maintainer  # noqa: PLC0415 - heavy
+
+        return Maintainer(self.host, self.slot, self.compactor, self._in_background)
+
+    def _in_background(self, work: Callable[[], Awaitable[None]]) -> None:
+        async def run() -> None:
+            with self.in_use():
+                await work()
+
+        self._daemon.start(run)
 
     @property
     def compacting(self) -> bool:
@@ -178,6 +199,14 @@ class OpenSession:
         self._tell(Change(live.seq, "rewritten", (), live.leaf_id))
         await old.close()
 
+    async def count(self) -> None:
+        """Bring `numbers` up to date; off the loop when there is much to count."""
+        async with self._counting:
+            if len(self.live.tree) - self.numbers.seen > _FEW:
+                await anyio.to_thread.run_sync(self.numbers.update, self.live)
+            else:
+                self.numbers.update(self.live)
+
     async def still_tree(self) -> SessionTree:
         """The tree as it is now, for threads: later changes do not reach it; made once for every state."""
         live = self.live
@@ -215,13 +244,19 @@ class OpenSession:
     def set_busy(self, connection: "Connection | None") -> bool:
         """Say that the agent loop runs, for `connection`, or that it does not; returns whether it did before."""
         was_busy = self.host.turn_running
+        self._last_used = time.monotonic()
         self.busy_for = connection
         self.host.turn_running = connection is not None
         return was_busy
 
+    def idle_for(self) -> float:
+        """Seconds since the session was changed or its agent began or ended a turn."""
+        return time.monotonic() - self._last_used
+
     # -- telling ---------------------------------------------------------------------------------------------------
 
     def _tell(self, change: Change) -> None:
+        self._last_used = time.monotonic()
         live = self.live
         payload: JsonObject = {"sessionId": self.session_id, "epoch": live.epoch} | change_to_wire(change)
         if change.title is not None:

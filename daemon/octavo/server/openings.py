@@ -4,8 +4,6 @@ The hub's heavy half, loaded with the first session. Per file, what opens and wh
 """
 
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +12,7 @@ import anyio
 import anyio.to_thread
 
 from octavo.server.open_session import OpenSession
+from octavo.server.session_doors import Doors, naming
 from octavo.server.session_view import session_info
 from octavo.sessions.library import Library
 from octavo.sessions.live import LiveSession
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 
 FOLLOW_S = 0.5
 """Seconds between two looks at a file that another process writes and we only read."""
+IDLE_LOOK_S = 10.0
+"""Seconds between two looks at whether the settings want an idle timer, and the longest sleep of one."""
 _IDLE_S = 0.05
 
 
@@ -46,7 +47,7 @@ class Openings:
         self._daemon = daemon
         self._sessions = sessions
         self._writers = WriterThreads()
-        self._doors: dict[str, tuple[anyio.Lock, int]] = {}
+        self._doors = Doors()
 
     def library(self, settings: SessionsSettings, root: Path) -> Library:
         """The sessions folder `root` under settings."""
@@ -107,7 +108,7 @@ class Openings:
             else:
                 place = checked_path(path, Path(cwd) if cwd is not None else None)
             real = await self._real(place)
-            async with self._door(real):
+            async with self._doors.at(real):
                 session = await self._open_file(library, real, mode)
                 return self._enter(session, connection, mode)
         raise AssertionError("a shielded scope ends by itself")
@@ -126,13 +127,20 @@ class Openings:
             return False
         return await self._close(session)
 
-    async def delete(self, library: Library, *, session_id: str | None = None, path: str | None = None) -> list[Path]:
-        """Delete a session, open or not, and return what is gone; a session that only lives here just ends.
+    async def delete(
+        self, library: Library, *, session_id: str | None = None, path: str | None = None
+    ) -> list[Path] | None:
+        """Delete a session, open or not, and return the paths that are gone, None when there was nothing to delete.
 
         Raises:
-            OctavoError: session-not-found, session-unreadable, session-locked, storage-failed, invalid-params.
+            OctavoError: session-unreadable, session-locked, storage-failed, invalid-params.
         """
-        found = await self._find(library, session_id, None) if session_id is not None else checked_path(path or "")
+        try:
+            found = await self._find(library, session_id, None) if session_id is not None else checked_path(path or "")
+        except OctavoError as error:
+            if error.kind is ErrorKind.SESSION_NOT_FOUND:
+                return None
+            raise
         session = found if isinstance(found, OpenSession) else None
         place = found.live.path if isinstance(found, OpenSession) else found
         if place is not None and session is None:
@@ -140,13 +148,13 @@ class Openings:
             session = next((s for s in self._sessions.values() if s.live.path == real), None)
         if session is not None and session.live.mode == "write":
             await self.shut(session)
-        removed = []
+        removed: list[Path] = []
         if place is not None:
-            with _naming(place):
+            with naming(place):
                 removed = await library.delete(place)
         if session is not None and session.live.mode == "read":
             await self.shut(session)
-        return removed
+        return removed if removed or session is not None else None
 
     async def shut(self, session: OpenSession) -> None:
         """Close a session for everybody, after stopping what runs on it; the connections hear that it is closed."""
@@ -189,6 +197,7 @@ class Openings:
         session = self._sessions[live.session_id] = OpenSession(self._daemon, live, library, self._succeed)
         if live.mode == "read":
             self._daemon.start(self._follow, session)
+        self._daemon.start(self._watch_idle, session)
         return session
 
     async def _succeed(self, former: OpenSession, title: str | None) -> "Successor":
@@ -213,6 +222,7 @@ class Openings:
                 await live.set_model(model)
             if settings.thinking_level != "off":
                 await live.set_thinking_level(settings.thinking_level)
+        session.numbers.update(live)
         return Successor(live, lambda: SessionInfo.model_validate(session_info(session, "write")))
 
     def _enter(self, session: OpenSession, connection: "Connection", mode: Mode) -> OpenSession:
@@ -246,27 +256,12 @@ class Openings:
                 if mode == "write" and session.live.mode == "read":
                     await session.replace(await library.open_path(real, mode="write"))
                 return session
-        with _naming(real):
+        with naming(real):
             live = await library.open_path(real, mode=mode)
         return self._add(live, library)
 
     async def _real(self, path: Path) -> Path:
         return Path(await self._writers.run(partial(os.path.realpath, path)))
-
-    @asynccontextmanager
-    async def _door(self, path: Path) -> AsyncIterator[None]:
-        """One at a time per file: what opens and what closes must not pass each other."""
-        key = str(path)
-        lock, waiting = self._doors.get(key, (anyio.Lock(), 0))
-        self._doors[key] = (lock, waiting + 1)
-        try:
-            async with lock:
-                yield
-        finally:
-            lock, waiting = self._doors[key]
-            self._doors[key] = (lock, waiting - 1)
-            if waiting == 1:
-                del self._doors[key]
 
     async def _close_when_idle(self, session: OpenSession) -> None:
         while session.working:
@@ -283,7 +278,7 @@ class Openings:
             await self._put_away(session)
             return True
         with anyio.CancelScope(shield=True):
-            async with self._door(await self._real(session.live.path)):
+            async with self._doors.at(await self._real(session.live.path)):
                 if session.openers or session.working:
                     return False
                 await self._put_away(session)
@@ -296,6 +291,25 @@ class Openings:
         await session.live.close()
         for connection in session.openers:
             self._leave(session, connection)
+
+    async def _watch_idle(self, session: OpenSession) -> None:
+        """Run the session's idle timer once the settings ask for one, until it is closed."""
+
+        def is_open() -> bool:
+            return self._sessions.get(session.session_id) is session and not self._daemon.stopping
+
+        while is_open():
+            if session.live.mode == "read" or not session.host.settings.compaction.idle_enabled:
+                await anyio.sleep(IDLE_LOOK_S)
+                continue
+            from octavo.maintenance.idle import watch  # noqa: PLC0415 - heavy
+
+            await watch(
+                session.maintainer,
+                session.idle_for,
+                lambda: is_open() and session.host.settings.compaction.idle_enabled,
+                lambda seconds: anyio.sleep(min(seconds, IDLE_LOOK_S)),
+            )
 
     async def _follow(self, session: OpenSession) -> None:
         """Notice what the process that owns the file appends, for as long as we only read it."""
@@ -311,19 +325,6 @@ class Openings:
                 if error.message != told:
                     told = error.message
                     session.host.notice("warning", error.message, "sessions")
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Let an error about what a file holds say which file."""
-    try:
-        yield
-    except OctavoError as error:
-        if error.kind is not ErrorKind.SESSION_UNREADABLE or str(path) in error.message:
-            raise
-        told = error.data.get("details")
-        details = {**(told if isinstance(told, dict) else {}), "path": str(path)}
-        raise OctavoError(error.kind, f"{path}: {error.message}", details=details) from error
 
 
 async def _until_idle(session: OpenSession) -> None:

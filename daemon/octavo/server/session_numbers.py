@@ -20,21 +20,23 @@ class SessionNumbers:
         """Entries of type `message`."""
         self.usage = UsageStatistics()
         """Sums over all of them."""
+        self.seen = 0
+        """Entries counted so far, markers included."""
         self._epoch = ""
         self._seq = 0
-        self._seen = 0
 
     def update(self, live: LiveSession) -> None:
         """Bring the totals up to what the session holds now; linear in what is new."""
+        epoch, seq, end = live.epoch, live.seq, len(live.tree.entries)
         if self._must_restart(live):
-            self.entries = self.messages = self._seen = 0
+            self.entries = self.messages = self.seen = 0
             self.usage = UsageStatistics()
-        new = live.tree.entries[self._seen :]
+        new = live.tree.entries[self.seen : end]
         shown = [entry for entry in new if not is_leaf_marker(entry)]
         self.entries += len(shown)
         self.messages += sum(entry.get("type") == "message" for entry in shown)
         _add(self.usage, usage_statistics(shown))
-        self._epoch, self._seq, self._seen = live.epoch, live.seq, len(live.tree.entries)
+        self._epoch, self._seq, self.seen = epoch, seq, end
 
     def usage_to_wire(self) -> JsonObject:
         """Return the `TokenUsage` object of the protocol."""
@@ -49,7 +51,7 @@ class SessionNumbers:
         }
 
     def _must_restart(self, live: LiveSession) -> bool:
-        if live.epoch != self._epoch or len(live.tree.entries) < self._seen:
+        if live.epoch != self._epoch or len(live.tree.entries) < self.seen:
             return True
         changes = live.changes_since(self._seq)
         return changes is None or any(change.kind == "rewritten" for change in changes)

@@ -19,9 +19,8 @@ CURRENT_VERSION = 3
 
 
 def session_info(session: "OpenSession", mode: Mode) -> JsonObject:
-    """Return the `SessionInfo` of a session for a connection that has it open with `mode`."""
+    """Return the `SessionInfo` of a session for a connection that has it open with `mode`; `count` it first."""
     live, numbers, header = session.live, session.numbers, session.live.header
-    numbers.update(live)
     settings = session.host.path_settings
     source = header.get("titleSource")
     return _present(

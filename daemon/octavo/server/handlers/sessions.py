@@ -24,6 +24,7 @@ from octavo_protocol.methods.session import (
     DeleteResult,
     ForkParams,
     ListParams,
+    Mode,
     MoveParams,
     OpenParams,
     ReloadParams,
@@ -32,6 +33,7 @@ from octavo_protocol.methods.session import (
 )
 
 if TYPE_CHECKING:
+    from octavo.server.open_session import OpenSession
     from octavo.sessions.listing import SessionSummary
 
 advertise(notifications=("session/didChange", "session/notice"))
@@ -57,7 +59,7 @@ async def create(connection: Connection, params: CreateParams) -> JsonObject:
         await session.live.set_model(params.model)
     if params.thinking_level is not None:
         await session.live.set_thinking_level(params.thinking_level)
-    return session_info(session, "write")
+    return await _info(session, "write")
 
 
 @handles("session/open")
@@ -69,6 +71,7 @@ async def open_(connection: Connection, params: OpenParams) -> JsonObject:
     )
     session.set_context(params)
     await session.fresh()
+    await session.count()
     return opened(session, session.mode_of(connection))
 
 
@@ -81,8 +84,7 @@ async def list_(connection: Connection, params: ListParams) -> JsonObject:
     root = None if params.root is None else checked_path(params.root)
     listed = await hub.library(connection).summaries(cwd=params.cwd, root=root, query=params.query or "")
     page = Pages("list", params).cut(listed, key=_place)
-    taken = {str(session.live.path) for session in hub.sessions.values()}
-    return page.to_wire("sessions", [summary(one, is_open=str(one.path) in taken) for one in page.items])
+    return page.to_wire("sessions", [summary(one, is_open=_is_open(hub, one)) for one in page.items])
 
 
 @handles("session/close")
@@ -97,7 +99,7 @@ async def delete(connection: Connection, params: DeleteParams) -> DeleteResult:
     removed = await connection.daemon.service(SessionHub).delete(
         connection, session_id=params.session_id, path=params.path
     )
-    return DeleteResult(deleted=bool(removed), removed=[str(path) for path in removed])
+    return DeleteResult(deleted=removed is not None, removed=[str(path) for path in removed or ()])
 
 
 @handles("session/rename")
@@ -117,7 +119,7 @@ async def move(connection: Connection, params: MoveParams) -> JsonObject:
     session = connection.daemon.service(SessionHub).writable(connection, params.session_id)
     await session.library.move(await session.durable(), params.cwd)
     session.place_changed()
-    return session_info(session, "write")
+    return await _info(session, "write")
 
 
 @handles("session/fork")
@@ -127,7 +129,7 @@ async def fork(connection: Connection, params: ForkParams) -> JsonObject:
     source = hub.get(connection, params.session_id)
     with source.in_use():
         session = await hub.fork(connection, source, params.entry_id, ephemeral=params.ephemeral)
-    return session_info(session, "write")
+    return await _info(session, "write")
 
 
 @handles("session/reload")
@@ -141,6 +143,7 @@ async def reload(connection: Connection, params: ReloadParams) -> JsonObject:
             sessionId=params.session_id,
         )
     changed = await session.reload(force=params.force)
+    await session.count()
     return {**opened(session, session.mode_of(connection)), "changed": changed}
 
 
@@ -149,7 +152,7 @@ async def get_info(connection: Connection, params: SessionParams) -> JsonObject:
     """Describe a session without its entries."""
     session = connection.daemon.service(SessionHub).get(connection, params.session_id)
     await session.fresh()
-    return session_info(session, session.mode_of(connection))
+    return await _info(session, session.mode_of(connection))
 
 
 @handles("session/setHostContext")
@@ -167,6 +170,17 @@ def set_busy(connection: Connection, params: SetBusyParams) -> SetBusyResult:
     session = connection.daemon.service(SessionHub).get(connection, params.session_id)
     was_busy = session.set_busy(connection if params.busy else None)
     return SetBusyResult(busy=params.busy, was_busy=was_busy)
+
+
+async def _info(session: "OpenSession", mode: Mode) -> JsonObject:
+    await session.count()
+    return session_info(session, mode)
+
+
+def _is_open(hub: SessionHub, listed: "SessionSummary") -> bool:
+    """Whether the listed file itself is open here, not another one with its id."""
+    session = hub.sessions.get(listed.id)
+    return session is not None and session.live.path is not None and session.live.path.name == listed.path.name
 
 
 def _place(listed: "SessionSummary") -> tuple[int, str]:
