@@ -7,9 +7,7 @@ from pydantic import Field
 
 from octavo_protocol.base import JsonObject, Reply, Wire
 from octavo_protocol.model_info import ModelInfo
-
-PROTOCOL_VERSION = 1
-"""Counts up when a client written for the version before would misread something."""
+from octavo_protocol.version import PROTOCOL_VERSION
 
 
 class ClientOptions(Wire):

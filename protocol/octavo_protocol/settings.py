@@ -155,6 +155,11 @@ class ServerSettings(Group):
     max_queue_bytes: int = Field(
         default=67_108_864, ge=65_536, description="Most bytes waiting for one client before it is hung up."
     )
+    idle_exit_seconds: int = Field(
+        default=900,
+        ge=0,
+        description="Time without clients and work after which a shared daemon ends; 0 means never.",
+    )
 
 
 class HooksSettings(Group):

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "server": {"sessions", "tokens", "compaction", "snapcompact", "providers", "maintenance"},
     "cli": {"sessions", "tokens", "compaction", "snapcompact", "providers", "maintenance", "server"},
 }
-FREE = {"resources", "templates", "error_text", "__version__", "discovery", "starting"}
+FREE = {"resources", "templates", "error_text", "js_text", "__version__", "discovery", "starting"}
 HEAVY = {"numpy", "PIL", "httpx", "pygls", "lsprotocol"}
 
 

@@ -117,7 +117,7 @@ async def test_the_socket_of_a_living_daemon_is_left_alone(tmp_path: Path) -> No
     path = tmp_path / "s"
     async with spawn_socket(path, *command(path)), dial(path) as client:
         code, errors = await outcome(*command(path))
-        assert code == 2
+        assert code == 75
         assert "Another daemon listens" in errors
         assert "result" in await client.initialize()
 

@@ -16,6 +16,7 @@ import anyio.lowlevel
 from pydantic import BaseModel
 
 from octavo.server import codec, envelope, failures, framing
+from octavo.server.framing import Reader
 from octavo.server.greeting import Greeted, Greeting
 from octavo.server.outbox import Outbox
 from octavo.server.progress import Progress, ProgressToken
@@ -33,6 +34,10 @@ FLUSH_S = 2.0
 """Seconds that a closing connection gets to write what is queued."""
 GRACE_S = 1.0
 """Seconds that running requests get after the client's end of input."""
+STRANGER_BYTES = 1024 * 1024
+"""Largest message of a client that has to present a token yet."""
+STRANGER_S = 10.0
+"""Seconds a client gets to present its token."""
 _PAUSE_S = 0.25
 _BURST = 256
 _LOG_LEVELS = {"error": 1, "warning": 2, "info": 3, "log": 4}
@@ -94,19 +99,21 @@ class Connection:
     Args:
         daemon: The hub it belongs to.
         stream: Its bytes.
-        framing: How messages are delimited on it.
+        framing: How messages are delimited on it; None: as its first bytes tell.
         name: What the log calls it.
         token: Secret that `initializationOptions.token` must equal; None on transports the system already guards.
+        on_welcome: Called when `initialize` has succeeded, before its answer is sent.
     """
 
     def __init__(
         self,
         daemon: "Daemon",
         stream: ByteStream,
-        framing: framing.Framing = framing.HEADERS,
+        framing: framing.Framing | None = framing.HEADERS,
         *,
         name: str = "client",
         token: str | None = None,
+        on_welcome: Callable[[], None] | None = None,
     ) -> None:
         self.daemon = daemon
         self.name = name
@@ -116,7 +123,11 @@ class Connection:
         """Set by `exit`: 0 after `shutdown`, else 1; None when the peer just went away."""
         self._stream = stream
         self._framing = framing
-        self._outbox = Outbox(stream.send, self.hang_up, merges=framing.merges, hard_mark=daemon.max_queue_bytes)
+        self._token = token
+        self._on_welcome = on_welcome
+        self._reader: Reader | None = None
+        merges = framing is None or framing.merges
+        self._outbox = Outbox(stream.send, self.hang_up, merges=merges, hard_mark=daemon.max_queue_bytes)
         self._greeting = Greeting(daemon.table, token)
         self._engine: Engine | None = None
         self._reading: anyio.CancelScope | None = None
@@ -141,7 +152,7 @@ class Connection:
 
     def send_body(self, body: bytes, *, ephemeral: bool = False, key: str | None = None) -> None:
         """Queue an encoded message; after the client is gone it is discarded."""
-        self._outbox.write(self._framing.encode(body), ephemeral=ephemeral, key=key)
+        self._outbox.write((self._framing or framing.HEADERS).encode(body), ephemeral=ephemeral, key=key)
 
     async def ask(self, method: str, params: Any, result: type[M], *, timeout_s: float | None = None) -> M:
         """Send a request to the client and return its answer as a model; null counts as an empty object.
@@ -183,6 +194,11 @@ class Connection:
         await self._closed.wait()
 
     # -- for transports and the engine
+
+    @property
+    def stranger(self) -> bool:
+        """Whether it has to present a token and has not done so."""
+        return self._token is not None and self._engine is None
 
     @property
     def tasks(self) -> anyio.abc.TaskGroup:
@@ -247,18 +263,37 @@ class Connection:
             self._reading.cancel()
 
     async def _read(self) -> None:
-        reader = self._framing.reader(self.daemon.max_message_bytes)
         self.tasks.start_soon(self._stop_with_daemon)
+        if self._token is not None:
+            self.tasks.start_soon(self._expect_token)
         try:
             while True:
                 data: bytes | None = None
-                with anyio.move_on_after(_PAUSE_S if reader.owes_report else float("inf")):
+                owes = self._reader is not None and self._reader.owes_report
+                with anyio.move_on_after(_PAUSE_S if owes else float("inf")):
                     data = await self._stream.receive()
-                events = reader.flush() if not data else reader.feed(data)
+                if self._reader is None:
+                    self._framing = self._framing or framing.tell(data or b"")
+                    self._reader = self._framing.reader(self._limit)
+                events = self._reader.flush() if not data else self._reader.feed(data)
                 if not await self._take(events) or data == b"":
                     return
         except (OSError, EOFError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             _log.info("%s sends no more bytes: %s", self.name, error)
+
+    @property
+    def _limit(self) -> int:
+        """Largest message taken now: whoever has presented no token gets little memory."""
+        largest = self.daemon.max_message_bytes
+        return min(largest, STRANGER_BYTES) if self.stranger else largest
+
+    async def _expect_token(self) -> None:
+        await anyio.sleep(STRANGER_S)
+        if self.stranger:
+            _log.warning("%s presented no token", self.name)
+            text = f"No initialize with the token came within {STRANGER_S:.0f} s."
+            self._refuse(None, OctavoError(ErrorKind.INVALID_REQUEST, text))
+            self._stop_reading()
 
     async def _stop_with_daemon(self) -> None:
         await self.daemon.stopped()
@@ -287,7 +322,7 @@ class Connection:
         return True
 
     def _too_large(self, length: int | None) -> OctavoError:
-        limit = self.daemon.max_message_bytes
+        limit = self._limit
         size = "" if length is None else f" of {length} bytes"
         return OctavoError(
             ErrorKind.INVALID_REQUEST,
@@ -301,8 +336,13 @@ class Connection:
 
     async def _greet(self, body: bytes) -> None:
         outcome = self._greeting.take(body)
+        if outcome.greeted is not None and self._on_welcome is not None:
+            self._on_welcome()
         if outcome.answer is not None:
             self.send_body(outcome.answer)
+        if outcome.refused:
+            _log.warning("%s presented a wrong token or none", self.name)
+            self.finish(0)
         if outcome.exit_code is not None:
             self.finish(outcome.exit_code)
         if outcome.greeted is not None:
@@ -319,6 +359,8 @@ class Connection:
         await self._outbox.drained()
         rpc = await load_engine()
         self._engine = rpc.make_engine(self, greeted)
+        if self._reader is not None:
+            self._reader.limit = self._limit
 
     async def _follow(self, pid: int, process_gone: Callable[[int], Any]) -> None:
         await process_gone(pid)

@@ -46,6 +46,16 @@ class Watching(Protocol):
         ...
 
 
+@runtime_checkable
+class Working(Protocol):
+    """A service that may have work to do although no client is there."""
+
+    @property
+    def working(self) -> bool:
+        """Whether the process must not end for want of clients."""
+        ...
+
+
 class Daemon:
     """The hub of one process; an async context manager that owns the background work.
 
@@ -62,6 +72,8 @@ class Daemon:
         """Largest message a client may send (`server.maxMessageBytes`); holds for connections made afterwards."""
         self.max_queue_bytes = HARD_MARK
         """Most bytes that may wait for one client (`server.maxQueueBytes`); holds for connections made afterwards."""
+        self.served = 0
+        """Clients that ever connected."""
         self._subscribers: dict[str, set[Connection]] = {}
         self._services: dict[type[Any], Any] = {}
         self._background: anyio.abc.TaskGroup | None = None
@@ -82,6 +94,11 @@ class Daemon:
             return None
         group.cancel_scope.cancel()
         return await group.__aexit__(kind, error, trace)
+
+    @property
+    def working(self) -> bool:
+        """Whether a service has work to do although perhaps no client is there."""
+        return any(service.working for service in self._services.values() if isinstance(service, Working))
 
     @property
     def stopping(self) -> bool:
@@ -140,6 +157,7 @@ class Daemon:
     def connected(self, connection: "Connection") -> None:
         """Count a connection in; called by the connection itself."""
         self.connections.add(connection)
+        self.served += 1
 
     def disconnected(self, connection: "Connection") -> None:
         """Count it out, end its subscriptions and tell the services; called by the connection itself."""

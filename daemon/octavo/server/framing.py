@@ -51,7 +51,9 @@ Event: TypeAlias = Body | BadHeader | Oversized
 
 
 class Reader(Protocol):
-    """Incremental reader of one connection."""
+    """Incremental reader of one connection. `limit` is the largest message it takes, in bytes, and may change."""
+
+    limit: int
 
     @property
     def owes_report(self) -> bool:
@@ -85,7 +87,7 @@ class HeaderReader:
     """
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self._buffer = bytearray()
         self._length: int | None = None
         self._in_body = False
@@ -175,7 +177,7 @@ class HeaderReader:
     def _end_of_headers(self) -> Iterator[Event]:
         if self._length is None:
             yield from self._complain("a frame has no Content-Length", 2)
-        elif self._length > self._limit:
+        elif self._length > self.limit:
             self._refused, self._skip = self._length, self._length
             self._length = None
         else:
@@ -203,7 +205,7 @@ class LineReader:
     """
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self._buffer = bytearray()
         self._searched = 0
         self._skipping = False
@@ -222,12 +224,12 @@ class LineReader:
             start = end + 1
             if self._skipping:
                 self._skipping = False
-            elif len(line) > self._limit:
+            elif len(line) > self.limit:
                 yield Oversized(len(line), line[:PREFIX])
             elif line.strip():
                 yield Body(line)
         del self._buffer[:start]
-        if self._skipping or len(self._buffer) > self._limit:
+        if self._skipping or len(self._buffer) > self.limit:
             if not self._skipping:
                 yield Oversized(None, bytes(self._buffer[:PREFIX]))
             self._skipping = True
@@ -247,7 +249,7 @@ class MessageReader:
     """For transports that deliver whole messages (WebSocket): every chunk is one body."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
 
     @property
     def owes_report(self) -> bool:
@@ -256,7 +258,7 @@ class MessageReader:
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """See `Reader`."""
-        yield Body(data) if len(data) <= self._limit else Oversized(len(data), data[:PREFIX])
+        yield Body(data) if len(data) <= self.limit else Oversized(len(data), data[:PREFIX])
 
     def flush(self) -> Iterator[Event]:
         """See `Reader`."""
@@ -278,3 +280,8 @@ def _as_it_is(body: bytes) -> bytes:
 HEADERS = Framing("content-length", HeaderReader, _with_header)
 NDJSON = Framing("ndjson", LineReader, _with_newline)
 MESSAGES = Framing("message", MessageReader, _as_it_is, merges=False)
+
+
+def tell(beginning: bytes) -> Framing:
+    """Tell the framing of a client from its first bytes: JSON without a header means one document per line."""
+    return NDJSON if beginning.lstrip()[:1] in (b"{", b"[") else HEADERS

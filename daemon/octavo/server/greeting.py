@@ -22,6 +22,12 @@ COMMAND_PREFIX = "octavo."
 """`workspace/executeCommand` with this prefix before a method name calls the method with its first argument."""
 
 
+_NO_TOKEN = OctavoError(
+    ErrorKind.INVALID_REQUEST,
+    "initializationOptions.token is missing or wrong; read it from the daemon's token file.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Greeted:
     """A successful `initialize`: what the client said of itself, and the whole params without the token."""
@@ -39,6 +45,8 @@ class Outcome:
     answer: bytes | None = None
     greeted: Greeted | None = None
     exit_code: int | None = None
+    refused: bool = False
+    """Whether the client presented no token or a wrong one; it shall not try again on this connection."""
 
 
 class Greeting:
@@ -70,22 +78,18 @@ class Greeting:
     def _initialize(self, message_id: envelope.MessageId, params: Any) -> Outcome:
         try:
             greeted = read_params(params)
-            self._check_token(greeted.options)
         except OctavoError as error:
             return Outcome(_error(message_id, error))
+        if not token_fits(self._token, greeted.options.token):
+            return Outcome(_error(message_id, _NO_TOKEN), refused=True)
         public = greeted.options.model_copy(update={"token": None})
         greeted = Greeted(greeted.params, public, greeted.process_id, greeted.client_name)
         return Outcome(codec.result(message_id, initialize_result(self._table, greeted.params)), greeted)
 
-    def _check_token(self, options: InitializationOptions) -> None:
-        if self._token is None:
-            return
-        given = (options.token or "").encode("utf-8", "replace")
-        if not hmac.compare_digest(given, self._token.encode()):
-            raise OctavoError(
-                ErrorKind.INVALID_REQUEST,
-                "initializationOptions.token is missing or wrong; read it from the daemon's token file.",
-            )
+
+def token_fits(expected: str | None, given: str | None) -> bool:
+    """Whether a client may come in; the time it takes says nothing about the token."""
+    return expected is None or hmac.compare_digest((given or "").encode("utf-8", "replace"), expected.encode())
 
 
 def read_params(params: Any) -> Greeted:

@@ -85,5 +85,5 @@ def configure(level: str, file: Path | None) -> None:
     handler.setFormatter(_Redacting("%(asctime)s %(levelname)-7s %(name)s: %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.captureWarnings(capture=True)
-    for noisy in ("pygls", "asyncio", "httpx", "httpcore"):
+    for noisy in ("pygls", "asyncio", "httpx", "httpcore", "websockets"):
         logging.getLogger(noisy).setLevel(max(logging.WARNING, logging.getLogger().level))

@@ -1,28 +1,16 @@
 """Runs a daemon: which transports, until when, and with which exit code."""
 
-import logging
-from dataclasses import dataclass
-from pathlib import Path
-
 import anyio
 
-from octavo.server import lifecycle, transports
+from octavo.server import idle_exit, lifecycle, transports
 from octavo.server.daemon import Daemon
+from octavo.server.listening import ServeOptions, opened
 from octavo.server.framing import HEADERS, NDJSON, Framing
 from octavo.server.registry import table
+from octavo.server.settings_book import SettingsBook
 
-_log = logging.getLogger(__name__)
-
-FRAMINGS = {framing.name: framing for framing in (HEADERS, NDJSON)}
-
-
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
-    """What `octavo serve` was asked for; at least one of `stdio` and `socket`."""
-
-    stdio: bool = False
-    socket: Path | None = None
-    framing: Framing = HEADERS
+FRAMINGS: dict[str, Framing | None] = {HEADERS.name: HEADERS, NDJSON.name: NDJSON, "auto": None}
+"""By the name on the command line; None takes every socket client at its first byte."""
 
 
 def run(options: ServeOptions) -> int:
@@ -31,7 +19,7 @@ def run(options: ServeOptions) -> int:
 
 
 async def serve(options: ServeOptions) -> int:
-    """Serve until stdio ends, a signal arrives, or every transport is gone.
+    """Serve until stdio ends, a signal arrives, nobody needs the daemon, or every transport is gone.
 
     Returns:
         0 after `shutdown` and `exit`, the end of input or a signal; 1 after `exit` alone.
@@ -41,22 +29,22 @@ async def serve(options: ServeOptions) -> int:
     """
     code = 0
     async with Daemon(table()) as daemon, anyio.create_task_group() as group:
+        settings = daemon.service(SettingsBook).view().settings.server
         group.start_soon(lifecycle.watch_signals, daemon, group.cancel_scope.cancel)
-        async with anyio.create_task_group() as serving:
-            if options.socket is not None:
-                await serving.start(_serve_socket, daemon, options.socket, options.framing)
-                daemon.start(lifecycle.load_engine)
+        async with opened(options, daemon) as doors, anyio.create_task_group() as serving:
+            for door in doors:
+                serving.start_soon(
+                    transports.serve_listener, daemon, door.listener, options.framing, door.name, door.token
+                )
             if options.stdio:
-                code = await transports.serve_stdio(daemon, options.framing)
+                code = await transports.serve_stdio(daemon, options.framing or HEADERS)
                 daemon.stop()
+            else:
+                daemon.start(lifecycle.load_engine)
+                limit = options.idle_exit_s
+                if limit is None:
+                    limit = settings.idle_exit_seconds if options.discoverable else 0
+                group.start_soon(idle_exit.stop_when_idle, daemon, limit)
+                await daemon.stopped()
         group.cancel_scope.cancel()
     return code
-
-
-async def _serve_socket(
-    daemon: Daemon, path: Path, framing: Framing, *, task_status: anyio.abc.TaskStatus[None]
-) -> None:
-    async with transports.unix_listener(path) as listener:
-        _log.info("listening on %s", path)
-        task_status.started()
-        await transports.serve_listener(daemon, listener, framing, "unix")

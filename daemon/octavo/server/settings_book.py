@@ -184,7 +184,9 @@ class SettingsBook:
         self.problems.append(f"{problem.rstrip('.')}.")
 
     def _follow_limits(self) -> None:
-        self._daemon.max_message_bytes = self.view().settings.server.max_message_bytes
+        server = self.view().settings.server
+        self._daemon.max_message_bytes = server.max_message_bytes
+        self._daemon.max_queue_bytes = server.max_queue_bytes
 
 
 def settings_file(environment: Mapping[str, str]) -> Path | None:

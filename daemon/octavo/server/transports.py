@@ -1,4 +1,4 @@
-"""Where bytes come from: the process's own stdio, and a unix domain socket.
+"""Where bytes come from: the process's own stdio, and sockets (WebSocket is `websocket`'s).
 
 A transport makes `ByteStream`s and serves a `Connection` over each; what the bytes mean is not its business.
 """
@@ -28,12 +28,19 @@ _log = logging.getLogger(__name__)
 CHUNK = 1024 * 1024
 """Bytes asked for in one read."""
 MAX_CONNECTIONS = 512
-"""Connections of one listener; more are closed at once."""
+"""Clients of a daemon; more are closed at once."""
+MAX_STRANGERS = 64
+"""Clients that have not presented their token yet; more are closed at once."""
+LOOPBACK = "127.0.0.1"
 _MAX_PATH = 107 if os.uname().sysname == "Linux" else 103
 
 
 class TransportError(Exception):
     """A transport cannot be opened; the message says why and what to do."""
+
+
+class TakenError(TransportError):
+    """Another daemon has the place."""
 
 
 class StdioStream:
@@ -197,23 +204,62 @@ async def unix_listener(path: Path) -> AsyncIterator[anyio.abc.SocketListener]:
                 path.unlink()  # noqa: ASYNC240 - a moment, at the end
 
 
-async def serve_listener(daemon: Daemon, listener: anyio.abc.SocketListener, framing: Framing, name: str) -> None:
-    """Serve every client that connects, until the daemon stops; those already there finish first."""
+async def tcp_listener(port: int) -> anyio.abc.SocketListener:
+    """Listen on a port of the loopback interface, 0 for any free one; nothing else can reach it.
+
+    Raises:
+        TransportError: The port is taken or not ours to use.
+    """
+    try:
+        multi = await anyio.create_tcp_listener(local_host=LOOPBACK, local_port=port)
+    except OSError as error:
+        raise TransportError(f"Cannot listen on {LOOPBACK}:{port}: {error.strerror or error}.") from error
+    listener = multi.listeners[0]
+    assert isinstance(listener, anyio.abc.SocketListener)
+    return listener
+
+
+async def serve_listener(
+    daemon: Daemon,
+    listener: anyio.abc.SocketListener,
+    framing: Framing | None,
+    name: str,
+    token: str | None = None,
+) -> None:
+    """Serve every client that connects, until the daemon stops; those already there finish first.
+
+    Args:
+        daemon: Whom the clients are for.
+        listener: Where they come from.
+        framing: How their messages are delimited; None takes a client that begins with `{` for one of NDJSON.
+        name: What the log calls them.
+        token: What they must present.
+    """
     count = 0
 
     async def serve_one(stream: anyio.abc.SocketStream) -> None:
         nonlocal count
         async with stream:
-            if len(daemon.connections) >= MAX_CONNECTIONS:
-                _log.warning("%d clients are connected; refusing one more", MAX_CONNECTIONS)
+            if not has_room(daemon, stranger=token is not None):
                 return
             count += 1
-            await Connection(daemon, SocketStream(stream), framing, name=f"{name}#{count}").serve()
+            await Connection(daemon, SocketStream(stream), framing, name=f"{name}#{count}", token=token).serve()
 
     async with anyio.create_task_group() as clients, anyio.create_task_group() as accepting:
         accepting.start_soon(listener.serve, serve_one, clients)
         await daemon.stopped()
         accepting.cancel_scope.cancel()
+
+
+def has_room(daemon: Daemon, *, stranger: bool) -> bool:
+    """Whether one more client may come in; a stranger is one that has to present a token yet."""
+    if len(daemon.connections) >= MAX_CONNECTIONS:
+        _log.warning("%d clients are connected; refusing one more", MAX_CONNECTIONS)
+        return False
+    if stranger and sum(one.stranger for one in daemon.connections) >= MAX_STRANGERS:
+        _log.warning("%d clients have presented no token yet; refusing one more", MAX_STRANGERS)
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -227,7 +273,7 @@ def _lock(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise TransportError(f"Another daemon listens on {path}; connect to it, or choose another path.") from error
+            raise TakenError(f"Another daemon listens on {path}; connect to it, or choose another path.") from error
         yield
     finally:
         os.close(fd)

@@ -13,11 +13,12 @@ from pydantic import TypeAdapter
 from octavo_protocol.base import JsonObject, Reply, Wire
 from octavo_protocol.entries import Entry, SessionHeader
 from octavo_protocol.errors import ERRORS, ErrorData, ErrorKind
-from octavo_protocol.lifecycle import PROTOCOL_VERSION, InitializationOptions, SessionTreeCapabilities
+from octavo_protocol.lifecycle import InitializationOptions, SessionTreeCapabilities
 from octavo_protocol.messages import ContentBlock, Message
 from octavo_protocol.methods import METHODS
 from octavo_protocol.notifications import NOTIFICATIONS
 from octavo_protocol.settings import Settings
+from octavo_protocol.version import PROTOCOL_VERSION
 
 REF = "#/$defs/"
 _RAW = "x-octavo-type"

@@ -2073,6 +2073,8 @@ export type ServerSettings = {
   maxMessageBytes?: number;
   /** Most bytes waiting for one client before it is hung up. Default: `67108864`. */
   maxQueueBytes?: number;
+  /** Time without clients and work after which a shared daemon ends; 0 means never. Default: `900`. */
+  idleExitSeconds?: number;
 };
 
 /** The service tier from here on. */

@@ -1227,6 +1227,7 @@
 ---@class (exact) octavo.ServerSettings
 ---@field maxMessageBytes? integer Largest frame taken; a larger one is refused and skipped.
 ---@field maxQueueBytes? integer Most bytes waiting for one client before it is hung up.
+---@field idleExitSeconds? integer Time without clients and work after which a shared daemon ends; 0 means never.
 
 ---The service tier from here on.
 ---@class octavo.ServiceTierChangeEntry
