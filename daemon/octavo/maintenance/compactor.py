@@ -201,7 +201,9 @@ class Compactor:
             raise self._moved()
         return session.leaf_id
 
-    async def _result(self, run: Run, judged: Judged, *, entry_id: str | None = None, held: bool = False) -> CompactionResult:
+    async def _result(
+        self, run: Run, judged: Judged, *, entry_id: str | None = None, held: bool = False
+    ) -> CompactionResult:
         draft = judged.draft
         after = judged.tokens_after
         if not held:

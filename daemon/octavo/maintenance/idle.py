@@ -5,7 +5,6 @@ and sleep are passed in. Which sessions exist, and whose task the timers run in,
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 import anyio
 import anyio.to_thread
@@ -80,50 +79,31 @@ async def not_due(maintainer: Maintainer) -> str | None:
     return None
 
 
-@dataclass(slots=True)
-class Activity:
-    """When a session was used last; `used` is called for every change of it and of the agent's state."""
-
-    now_ms: Callable[[], int]
-    last_ms: int = 0
-
-    def __post_init__(self) -> None:
-        self.last_ms = self.now_ms()
-
-    def used(self) -> None:
-        """The session was changed, or its agent began or ended a turn: the timer starts anew."""
-        self.last_ms = self.now_ms()
-
-    def idle_ms(self) -> int:
-        """Milliseconds since then; a clock that jumped back counts as no time."""
-        now = self.now_ms()
-        self.last_ms = min(self.last_ms, now)
-        return now - self.last_ms
-
-
 async def watch(
     maintainer: Maintainer,
-    activity: Activity,
+    idle_for: Callable[[], float],
     open_still: Callable[[], bool],
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
 ) -> None:
     """Run idle maintenance of one session whenever it is due, until it is closed.
 
-    What runs is told in events; a session that was worked on is left alone until it is used again.
+    What runs is told in events; a session that was looked at is left alone until it is used again.
 
     Args:
         maintainer: The session's maintenance.
-        activity: When it was used last.
+        idle_for: Seconds since the session was changed or its agent began or ended a turn; by a clock that never jumps.
         open_still: Whether to go on.
         sleep: Waits for seconds.
     """
-    done_at = -1
+    looked = False
     while open_still():
-        settings = maintainer.host.settings.compaction
-        left_s = idle_seconds(settings) - activity.idle_ms() / 1000
-        if not settings.idle_enabled or done_at == activity.last_ms or left_s > 0:
-            await sleep(min(max(left_s, 1.0), SHORTEST_S) if settings.idle_enabled else SHORTEST_S)
-            continue
-        done_at = activity.last_ms
-        if await not_due(maintainer) is None and open_still():
-            await run_idle(maintainer)
+        idle, needed = idle_for(), idle_seconds(maintainer.host.settings.compaction)
+        if idle < needed:
+            looked = False
+            await sleep(needed - idle)
+        elif looked:
+            await sleep(SHORTEST_S)
+        else:
+            looked = True
+            if await not_due(maintainer) is None and open_still():
+                await run_idle(maintainer)

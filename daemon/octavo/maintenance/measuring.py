@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from octavo.compaction.prepare import Preparation, prepare_compaction
 from octavo.maintenance.host import Host
 from octavo.sessions.context import SessionContext, build_context
 from octavo.tokens.breakdown import context_usage, measure_fixed
@@ -106,3 +107,12 @@ def usage_now(host: Host, path: Sequence[JsonObject]) -> ContextUsage:
 def estimate(host: Host, path: Sequence[JsonObject]) -> int:
     """Local estimate of the whole next request for a path, system prompt and tools included."""
     return fixed_tokens(host) + host.estimator.total(context_of(host, path).messages)
+
+
+def prepare(host: Host, path: Sequence[JsonObject]) -> Preparation | None:
+    """Plan a compaction of a path with the session's settings and measurements; None when there is nothing to do.
+
+    Builds a context and counts tokens, so call it in a thread.
+    """
+    at = measured_at(host, context_of(host, path).messages)
+    return prepare_compaction(path, host.settings.compaction, estimator=host.estimator, at=at)

@@ -17,6 +17,7 @@ MODULES: tuple[str, ...] = (
     "compaction",
     "navigation",
     "reducing",
+    "maintenance",
 )
 """Every handler module, in the order of loading."""
 
