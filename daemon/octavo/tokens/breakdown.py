@@ -104,9 +104,13 @@ class ContextUsage:
             "source": self.source,
             "contextWindow": self.context_window,
             "threshold": 0 if self.threshold is None else math.floor(self.threshold),
+            "windowSource": self.window_source,
+            "opaqueTokens": self.opaque_tokens,
+            "requestBytes": self.request_bytes,
+            "imageBytes": self.image_bytes,
             "breakdown": self.breakdown.to_wire(),
         }
-        optional = {"percent": self.percent, "model": self.model}
+        optional = {"percent": self.percent, "model": self.model, "rejected": self.rejected}
         return wire | {key: value for key, value in optional.items() if value is not None}
 
 

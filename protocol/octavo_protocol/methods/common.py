@@ -65,6 +65,16 @@ class ContextUsage(Reply):
         default=None, description="Tokens as a percentage of the window; absent when the window is unknown."
     )
     model: str | None = Field(default=None, description="`provider/id` of the model the figures are for.")
+    window_source: Literal["client", "settings", "catalogue", "unknown"] = Field(
+        default="unknown", description="Who said how large the window is."
+    )
+    rejected: str | None = Field(
+        default=None,
+        description="Why what the provider last reported is not used; absent when it is, or none is there.",
+    )
+    opaque_tokens: int = Field(default=0, description="Encrypted reasoning in the estimate, counted by its own rule.")
+    request_bytes: int = Field(default=0, description="About how many bytes the next request takes as JSON.")
+    image_bytes: int = Field(default=0, description="Share of images in those bytes.")
     breakdown: Breakdown = Field(description="Local estimate by kind of content; need not add up to `tokens`.")
 
 

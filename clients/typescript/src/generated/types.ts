@@ -545,6 +545,16 @@ export type ContextUsage = {
   percent?: number;
   /** `provider/id` of the model the figures are for. */
   model?: string;
+  /** Who said how large the window is. Default: `"unknown"`. */
+  windowSource: "client" | "settings" | "catalogue" | "unknown";
+  /** Why what the provider last reported is not used; absent when it is, or none is there. */
+  rejected?: string;
+  /** Encrypted reasoning in the estimate, counted by its own rule. Default: `0`. */
+  opaqueTokens: number;
+  /** About how many bytes the next request takes as JSON. Default: `0`. */
+  requestBytes: number;
+  /** Share of images in those bytes. Default: `0`. */
+  imageBytes: number;
   /** Local estimate by kind of content; need not add up to `tokens`. */
   breakdown: Breakdown;
 };

@@ -4,7 +4,7 @@ from octavo.server.connection import Connection
 from octavo.server.hub import SessionHub
 from octavo.server.registry import advertise, handles
 from octavo.server.tasks import run_detached
-from octavo.sessions.live import UNSET
+from octavo.sessions.planning import UNSET
 from octavo_protocol.methods.common import SessionParams
 from octavo_protocol.methods.compaction import (
     ApplyCompactionParams,

@@ -308,6 +308,11 @@
 ---@field threshold integer Tokens above which automatic maintenance starts; 0 when the window is unknown.
 ---@field percent? number Tokens as a percentage of the window; absent when the window is unknown.
 ---@field model? string `provider/id` of the model the figures are for.
+---@field windowSource "client"|"settings"|"catalogue"|"unknown" Who said how large the window is.
+---@field rejected? string Why what the provider last reported is not used; absent when it is, or none is there.
+---@field opaqueTokens integer Encrypted reasoning in the estimate, counted by its own rule.
+---@field requestBytes integer About how many bytes the next request takes as JSON.
+---@field imageBytes integer Share of images in those bytes.
 ---@field breakdown octavo.Breakdown Local estimate by kind of content; need not add up to `tokens`.
 
 ---Params of `session/contextUsage`.
