@@ -52,7 +52,9 @@ async def main(path):
     session = await library.open_path(path)
     build_context(session.branch())
     await session.append(messages=[kit.user("x")])
-    size, peak = path.stat().st_size, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    # Not ru_maxrss: that remembers the process this one was forked from.
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    size, peak = path.stat().st_size, int(status["VmHWM"].split()[0]) * 1024
     print(resident() / size, peak / size)
     await session.close()
 

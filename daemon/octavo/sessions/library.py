@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from octavo.sessions.actor import ORIGINALS
 from octavo.sessions.artifacts import Artifacts
 from octavo.sessions.blobs import BlobStore
 from octavo.sessions.branching import branch_out
@@ -44,6 +43,7 @@ from octavo.sessions.store.session_file import SessionFile
 from octavo.sessions.store.writer import WriterThreads
 from octavo.sessions.titles import retitled
 from octavo.sessions.tree import SessionTree
+from octavo.sessions.writing import ORIGINALS
 from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
 
@@ -243,7 +243,7 @@ class Library:
         if old is not None and old.is_relative_to(self.root.resolve()):
             await session.relocate(self.folder_for(cwd) / old.name)
         try:
-            await session.replace_header({**session.header, "cwd": cwd}, "rewritten")
+            await session.change_header(lambda header: {**header, "cwd": cwd}, "rewritten")
         except OctavoError:
             if old is not None:
                 await session.relocate(old)

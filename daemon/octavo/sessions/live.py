@@ -19,7 +19,7 @@ from pathlib import Path
 
 import anyio
 
-from octavo.sessions.actor import ORIGINALS, Appended, SessionActor
+from octavo.sessions.actor import Appended, SessionActor
 from octavo.sessions.blobs import Resolved, resolve
 from octavo.sessions.changes import Change, ChangeKind, Subscriber
 from octavo.sessions.planning import UNSET, Draft, MaybeId, drafts_of_messages, leaf_marker
@@ -29,6 +29,7 @@ from octavo.sessions.store.session_file import Recovery
 from octavo.sessions.store.side_lines import read_side_lines
 from octavo.sessions.titles import TitleSource, retitled
 from octavo.sessions.tree import SessionTree
+from octavo.sessions.writing import ORIGINALS
 from octavo_protocol.base import JsonObject
 
 __all__ = ["UNSET", "Appended", "Change", "LiveSession", "Mode", "Snapshot", "Surroundings"]
@@ -248,29 +249,29 @@ class LiveSession(SessionActor):
         Raises:
             OctavoError: `storage-failed`, `content-modified`, `session-read-only`.
         """
-        self._expect_writable()
-        header = retitled(self.header, title, source)
-        if header is not None:
-            await self.replace_header(header)
-        return header is not None
+        return await self.change_header(lambda header: retitled(header, title, source), "title")
 
-    async def replace_header(self, header: JsonObject, kind: ChangeKind = "title") -> None:
-        """Store another header (title, cwd) atomically; whether the new one is allowed is the caller's to know."""
+    async def change_header(self, change: Callable[[JsonObject], JsonObject | None], kind: ChangeKind) -> bool:
+        """Store another header (title, cwd) atomically; `change` makes it from the newest one, or None to leave it.
+
+        Raises:
+            OctavoError: `storage-failed`, `content-modified`, `session-read-only`.
+        """
         async with self._exclusive():
             await self._catch_up(keep_leaf=True)
+            header = change(self.header)
+            if header is None:
+                return False
             foreign = await self._rewriting(partial(self._rewrite_file, header, {})) if self._store else []
             self.tree.header = header
             self._announce(kind, ())
             self._add_foreign(foreign, keep_leaf=True)
+            return True
 
-    def original(self, entry_id: str) -> JsonObject | None:
-        """The entry as it was before its first rewrite, or None when it was never rewritten; reads the disk."""
+    async def original(self, entry_id: str) -> JsonObject | None:
+        """The entry as it was before its first rewrite, or None when it was never rewritten."""
         folder = self.side_folder
-        for line in read_side_lines(folder / ORIGINALS) if folder is not None else ():
-            entry = line.get("entry")
-            if isinstance(entry, dict) and entry.get("id") == entry_id:
-                return entry
-        return None
+        return None if folder is None else await self._in_thread(partial(_original, folder / ORIGINALS, entry_id))
 
     # -- disk ----------------------------------------------------------------------------------------------------
 
@@ -322,3 +323,11 @@ class LiveSession(SessionActor):
             self._store.close()
         if self._lease is not None:
             self._lease.release()
+
+
+def _original(path: Path, entry_id: str) -> JsonObject | None:
+    for line in read_side_lines(path):
+        entry = line.get("entry")
+        if isinstance(entry, dict) and entry.get("id") == entry_id:
+            return entry
+    return None

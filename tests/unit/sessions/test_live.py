@@ -364,6 +364,15 @@ async def test_a_title_is_kept_with_the_entries_and_the_user_s_word_stands(tmp_p
         assert entry["id"] == session.leaf_id
 
 
+async def test_an_automatic_title_never_wins_a_race_against_the_user(tmp_path: Path) -> None:
+    """engine.md §17d 121."""
+    async with kit.created(tmp_path) as session:
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.set_title, "mine", "user")
+            group.start_soon(session.set_title, "auto", "auto")
+        assert session.title == kit.read(session.path)[0]["title"] == "mine"
+
+
 # -- following -----------------------------------------------------------------------------------------------------
 
 
@@ -453,8 +462,8 @@ async def test_what_a_rewrite_replaced_stays_retrievable(tmp_path: Path) -> None
         for text in ("second", "third"):
             new = {**session.branch()[0], "message": kit.user(text)}
             await session.rewrite(lambda _, new=new: [new], "prune")  # type: ignore[misc]
-        assert session.original(entry_id) == original
-        assert session.original("other") is None
+        assert await session.original(entry_id) == original
+        assert await session.original("other") is None
 
 
 async def test_a_rewrite_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
