@@ -24,8 +24,10 @@ from octavo.sessions.state import Mode, Surroundings, T
 from octavo.sessions.store.session_file import SessionFile
 from octavo.sessions.store.writer import Job
 from octavo.sessions.tree import SessionTree, is_leaf_marker
-from octavo.sessions.writing import Outcome, WritingSession
+from octavo.sessions.writing import ORIGINALS, Outcome, WritingSession
 from octavo_protocol.errors import ErrorKind, OctavoError
+
+__all__ = ["ORIGINALS", "Appended", "SessionActor"]
 
 _BATCH = 512
 """Appends that share one write at most."""
