@@ -112,10 +112,14 @@ async def shake_images(host: Host, *, keep_bytes: int = 0, dry_run: bool = False
 
 
 async def _rewrite(host: Host, replacements: Sequence[JsonObject], reason: str) -> tuple[str, ...]:
+    former = [host.session.tree.get(entry["id"]).get("message") for entry in replacements]
+
     def transform(_tree: SessionTree) -> Sequence[JsonObject]:
         return replacements
 
-    return await host.session.rewrite(transform, reason)
+    ids = await host.session.rewrite(transform, reason)
+    host.estimator.forget(former)
+    return ids
 
 
 def _protection(host: Host, base: Protection) -> Protection:

@@ -100,6 +100,12 @@ class Estimator:
             self._remember(messages[position], weight)
         return [weight for weight in found if weight is not None]
 
+    def forget(self, messages: Iterable[Any]) -> None:
+        """Let go of messages that were replaced, so that their text can leave the memory (BR-076)."""
+        with self._lock:
+            for message in messages:
+                self._known.pop(id(message), None)
+
     def _recall(self, message: Any) -> Weight | None:
         known = self._known.get(id(message))
         return known[1] if known is not None and known[0] is message else None

@@ -106,6 +106,7 @@ async def test_cancelling_the_caller_is_an_end_like_any_other() -> None:
 
 
 async def test_a_second_compaction_is_refused_while_one_runs_and_a_late_abort_does_not_touch_the_next() -> None:
+    """BR-088."""
     made = await session(completion=ScriptedModel(hang=True))
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
@@ -130,6 +131,7 @@ async def test_a_second_compaction_is_refused_while_one_runs_and_a_late_abort_do
 
 
 async def test_messages_that_arrive_meanwhile_are_kept_in_the_context() -> None:
+    """BR-089."""
     made = await session()
 
     def meanwhile(_request: Any) -> Any:
@@ -151,11 +153,10 @@ async def test_messages_that_arrive_meanwhile_are_kept_in_the_context() -> None:
 
 
 async def test_nothing_is_written_when_the_user_went_elsewhere_meanwhile() -> None:
+    """BR-091."""
     made = await session(completion=ScriptedModel(hang=True))
     target = made.session.branch()[3]["id"]
     made.host.completion.hang = False
-
-    async def go(_request: Any) -> None: ...
 
     async with anyio.create_task_group() as tasks:
 

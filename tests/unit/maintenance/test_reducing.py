@@ -1,5 +1,6 @@
 """Pruning and shaking change the session, keep what they take out, and give it back to who goes back."""
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -116,4 +117,19 @@ async def test_reads_of_the_active_plan_are_never_pruned(tmp_path: Path, path: s
             messages=[assistant([call(f"c{number}", "read", path=path)]), result(f"c{number}", "read", text(2000))]
         )
     assert (await prune_stale(made.host)).count == 0
+    await made.session.close()
+
+
+async def test_what_is_pruned_leaves_the_memory_too(tmp_path: Path) -> None:
+    """BR-076: the originals are on disk only."""
+    made = await reads(tmp_path)
+    texts = [
+        m["content"][0]["text"] for m in build_context(made.session.branch()).messages if m["role"] == "toolResult"
+    ]
+    made.host.estimator.total(build_context(made.session.branch()).messages)
+    await prune_stale(made.host)
+    gc.collect()
+    holders = [[r for r in gc.get_referrers(text_) if r is not texts] for text_ in texts]
+    assert holders[:2] == [[], []]  # both superseded reads
+    assert holders[2] != []
     await made.session.close()
