@@ -4,8 +4,8 @@ import anyio
 
 from octavo.server import idle_exit, lifecycle, transports
 from octavo.server.daemon import Daemon
-from octavo.server.listening import ServeOptions, opened
 from octavo.server.framing import HEADERS, NDJSON, Framing
+from octavo.server.listening import ServeOptions, opened
 from octavo.server.registry import table
 from octavo.server.settings_book import SettingsBook
 
