@@ -1,0 +1,174 @@
+/** A real VS Code (code-server) with the extension in it, and a browser that looks at it. */
+
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+
+import { chromium, type Browser, type FrameLocator, type Locator, type Page } from "playwright-core";
+
+/** What an editor is started with. */
+export interface Setup {
+  codeServer: string;
+  chromium: string;
+  vsix: string;
+  /** Folder for everything the editor writes. */
+  home: string;
+  workspace: string;
+  settings: Record<string, unknown>;
+  env: Record<string, string>;
+  shots: string;
+}
+
+/** The editor and the hands on it. */
+export class Editor {
+  private count = 0;
+  private readonly server: ChildProcess;
+  private readonly browser: Browser;
+  private readonly shots: string;
+  readonly page: Page;
+
+  private constructor(server: ChildProcess, browser: Browser, page: Page, shots: string) {
+    this.server = server;
+    this.browser = browser;
+    this.page = page;
+    this.shots = shots;
+  }
+
+  static async start(setup: Setup): Promise<Editor> {
+    const user = join(setup.home, "user");
+    const extensions = join(setup.home, "extensions");
+    mkdirSync(join(user, "User"), { recursive: true });
+    mkdirSync(join(user, "Machine"), { recursive: true });
+    mkdirSync(setup.shots, { recursive: true });
+    writeFileSync(join(user, "User", "settings.json"), JSON.stringify({ ...QUIET, ...setup.settings }, null, 2));
+    // What names a program is read from the machine's settings in an editor that runs behind a browser.
+    writeFileSync(join(user, "Machine", "settings.json"), JSON.stringify(setup.settings, null, 2));
+    const folders = ["--extensions-dir", extensions, "--user-data-dir", user];
+    const env = { ...process.env, ...setup.env };
+    const installed = spawnSync(setup.codeServer, [...folders, "--install-extension", setup.vsix], { env, encoding: "utf8" });
+    if (installed.status !== 0) {
+      throw new Error(`installing the extension failed: ${installed.stdout}${installed.stderr}`);
+    }
+    const port = await freePort();
+    const flags = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check", "--reconnection-grace-time", "5"];
+    const trust = setup.settings["security.workspace.trust.enabled"] === true ? [] : ["--disable-workspace-trust"];
+    const server = spawn(setup.codeServer, [...folders, ...flags, ...trust, setup.workspace], { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    await heard(server, /HTTP server listening/);
+    const browser = await chromium.launch({ executablePath: setup.chromium, args: ["--no-sandbox", "--disable-gpu"] });
+    const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    await page.goto(`http://127.0.0.1:${port}/?folder=${setup.workspace}`, { waitUntil: "domcontentloaded" });
+    await page.locator(".monaco-workbench .activitybar").waitFor({ timeout: 60_000 });
+    const editor: Editor = new Editor(server, browser, page, setup.shots);
+    await editor.gauge.waitFor({ timeout: 60_000 });
+    return editor;
+  }
+
+  /** Run a command by its title. */
+  async command(title: string): Promise<void> {
+    await this.page.keyboard.press("F1");
+    const input = this.page.locator(".quick-input-widget input").first();
+    await input.waitFor();
+    await input.fill(`>${title}`);
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Type into the input box that is open, and accept. */
+  async answer(text: string): Promise<void> {
+    const input = this.page.locator(".quick-input-widget input").first();
+    await input.waitFor();
+    await input.fill(text);
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** A line of the quick pick that is open. */
+  choice(text: string | RegExp): Locator {
+    return this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first();
+  }
+
+  row(text: string | RegExp): Locator {
+    return this.page.locator(".pane-body .monaco-list-row", { hasText: text }).first();
+  }
+
+  notification(text: string | RegExp): Locator {
+    return this.page.locator(".notification-toast", { hasText: text }).first();
+  }
+
+  get gauge(): Locator {
+    return this.page.locator('.statusbar-item[id="octavo.octavo.gauge"], .statusbar-item[id*="octavo.gauge"]').first();
+  }
+
+  /** The transcript's page. */
+  get transcript(): FrameLocator {
+    return this.page.frameLocator("iframe.webview.ready").last().frameLocator("#active-frame");
+  }
+
+  /** Press a button of a notification. */
+  async press(notification: Locator, button: string): Promise<void> {
+    await notification.hover();
+    await notification.locator("a.monaco-button, a.monaco-text-button", { hasText: button }).first().click();
+  }
+
+  async dismissAll(): Promise<void> {
+    await this.command("Notifications: Clear All Notifications");
+  }
+
+  /** Take a picture. */
+  async shot(name: string): Promise<void> {
+    this.count += 1;
+    const path = join(this.shots, `${String(this.count).padStart(2, "0")}-${name}.png`);
+    await this.page.screenshot({ path });
+    console.log(`  ${path.split("/").slice(-4).join("/")}`);
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    if (this.server.pid !== undefined && this.server.exitCode === null) {
+      const gone = new Promise<void>((resolve) => this.server.once("exit", () => resolve()));
+      process.kill(-this.server.pid, "SIGTERM");
+      await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 5_000))]);
+    }
+  }
+}
+
+const QUIET = {
+  "workbench.startupEditor": "none",
+  "telemetry.telemetryLevel": "off",
+  "update.mode": "none",
+  "extensions.autoUpdate": false,
+  "extensions.autoCheckUpdates": false,
+  "workbench.tips.enabled": false,
+  "window.commandCenter": false,
+  "chat.commandCenter.enabled": false,
+  "workbench.secondarySideBar.defaultVisibility": "hidden",
+  "workbench.welcomePage.walkthroughs.openOnInstall": false,
+  "security.workspace.trust.enabled": false,
+};
+
+async function heard(server: ChildProcess, sentence: RegExp): Promise<void> {
+  let text = "";
+  await new Promise<void>((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`code-server did not start: ${text}`)), 60_000);
+    const listen = (chunk: Buffer): void => {
+      text += chunk.toString();
+      if (sentence.test(text)) {
+        clearTimeout(late);
+        resolve();
+      }
+    };
+    server.stdout?.on("data", listen);
+    server.stderr?.on("data", listen);
+    server.once("exit", (code) => reject(new Error(`code-server ended with ${code}: ${text}`)));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

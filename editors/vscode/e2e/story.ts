@@ -1,0 +1,338 @@
+/**
+ * The user story in a real editor: open, read, go back with a summary, compact with cancel, compact, look, preview and
+ * edit, undo, search, survive a restart; then the ways it can go wrong. A picture of every step.
+ *
+ * `node e2e/story.ts TOOLS OCTAVO VSIX PICTURES`: the folder of code-server, the server's program, the extension, where
+ * pictures go.
+ */
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { Editor } from "./editor.ts";
+import { NEEDLE, OLD_MESSAGE, writeSession } from "./fixture.ts";
+import { Model } from "./model.ts";
+
+const [tools = "", octavo = "", vsix = "", shots = ""] = process.argv.slice(2);
+const home = mkdtempSync(join(tmpdir(), "oct-"));
+const workspace = join(home, "harbour");
+const runtime = join(home, "run");
+const session = join(workspace, "harbour.jsonl");
+const model = await Model.start();
+const started = Date.now();
+
+writeSession(session, workspace);
+writeFileSync(join(workspace, "notes.jsonl"), '{"this": "is no session"}\n');
+const editor = await Editor.start({
+  codeServer: join(tools, "prefix", "bin", "code-server"),
+  chromium: "/usr/bin/chromium",
+  vsix,
+  home,
+  workspace,
+  shots,
+  env: { OCTAVO_RUNTIME_DIR: runtime },
+  settings: {
+    "octavo.server.path": octavo,
+    "octavo.daemonSettings": {
+      "sessions.root": join(home, "sessions"),
+      "compaction.model": "local/small",
+      models: [{ provider: "local", id: "small", api: "openai-completions", contextWindow: 128000, baseUrl: model.url, inputs: ["text", "image"] }],
+    },
+  },
+});
+const { page } = editor;
+
+async function step(name: string, what: () => Promise<void>): Promise<void> {
+  console.log(`${((Date.now() - started) / 1000).toFixed(1)} s: ${name}`);
+  try {
+    await what();
+  } catch (error) {
+    await editor.shot("failed");
+    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+function entries(): Record<string, unknown>[] {
+  return readFileSync(session, "utf8").trim().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+function daemonPid(): number {
+  return Number((JSON.parse(readFileSync(join(runtime, "octavo", "daemon.json"), "utf8")) as { pid: number }).pid);
+}
+
+try {
+  await step("open a session from the explorer", async () => {
+    const file = page.locator(".explorer-folders-view .monaco-list-row", { hasText: "harbour.jsonl" });
+    await file.click({ button: "right" });
+    await page.locator(".context-view .action-label", { hasText: "Open as octavo Session" }).click();
+    await editor.transcript.locator("article").last().waitFor({ timeout: 30_000 });
+    await page.locator('.activitybar a[aria-label^="octavo"]').click();
+    await editor.row("Where are we, and what is left").waitFor();
+    await editor.gauge.getByText("%").waitFor();
+    await editor.shot("open");
+  });
+
+  await step("read the tree", async () => {
+    await editor.row("earlier…").count();
+    await editor.command("octavo: Filter…");
+    await editor.choice("Only what has a label").click();
+    await editor.row("before the refactoring").waitFor();
+    await editor.shot("tree-labelled");
+    await editor.command("octavo: Filter…");
+    await editor.choice("The conversation").click();
+    await editor.row("Where are we, and what is left").waitFor();
+    await editor.gauge.hover();
+    await page.waitForTimeout(900);
+    await editor.shot("gauge");
+  });
+
+  await step("go back to an old message with a summary", async () => {
+    model.paceMs = 20;
+    await editor.command("octavo: Go to Message…");
+    const input = page.locator(".quick-input-widget input").first();
+    await input.fill(OLD_MESSAGE);
+    await editor.choice(OLD_MESSAGE).waitFor();
+    await editor.shot("navigate");
+    await page.keyboard.press("Enter");
+    await editor.choice("Summarise what is left behind").click();
+    await editor.answer("");
+    await editor.notification("Summarising").waitFor();
+    await editor.shot("navigate-summarising");
+    await editor.notification("The session goes on before your message").waitFor({ timeout: 30_000 });
+    await editor.transcript.getByText("Summary of the branch that was left").waitFor();
+    await editor.shot("navigated");
+    await editor.press(editor.notification("The session goes on before"), "Copy Message");
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${OLD_MESSAGE}.`);
+    assert.ok(entries().some((entry) => entry["type"] === "branch_summary"), "a branch summary was stored");
+    // Back to the long branch, where there is something to compact.
+    await editor.command("octavo: Go to Message…");
+    await input.fill("Where are we, and what");
+    await editor.choice("Where are we, and what").waitFor();
+    await page.keyboard.press("Enter");
+    await editor.choice("Just go there").click();
+    await editor.notification("The session goes on before your message").waitFor();
+    await editor.dismissAll();
+  });
+
+  await step("compact and cancel half-way", async () => {
+    model.paceMs = 250;
+    const before = readFileSync(session, "utf8");
+    await editor.command("octavo: Compact");
+    await editor.notification("Compacting").waitFor();
+    await editor.notification("tokens written").waitFor();
+    await editor.shot("compacting");
+    await editor.gauge.getByText("Compacting").waitFor();
+    await editor.press(editor.notification("Compacting"), "Cancel");
+    await page.locator(".statusbar-item", { hasText: "Compaction cancelled" }).waitFor();
+    await editor.shot("cancelled");
+    assert.equal(readFileSync(session, "utf8"), before, "a cancelled compaction leaves the file as it was");
+  });
+
+  await step("compact for real, and open the divider", async () => {
+    model.paceMs = 2;
+    await editor.command("octavo: Compact");
+    await editor.notification("Compacted:").waitFor({ timeout: 30_000 });
+    await editor.shot("compacted");
+    await editor.press(editor.notification("Compacted:"), "Show Summary");
+    await editor.transcript.getByText("Ask the pilots about the column names.").first().waitFor();
+    await page.waitForTimeout(400);
+    await editor.shot("divider");
+    assert.equal(entries().at(-1)?.["type"], "compaction");
+  });
+
+  await step("undo", async () => {
+    await editor.command("octavo: Undo Last Compaction");
+    await page.locator(".statusbar-item", { hasText: "Compaction undone" }).waitFor();
+    await page.waitForTimeout(600);
+    await editor.shot("undone");
+  });
+
+  await step("preview, edit and apply", async () => {
+    await editor.command("octavo: Preview Compaction…");
+    await editor.choice("Summary by a model").waitFor();
+    await editor.shot("preview-plan");
+    await editor.choice("Summary by a model").click();
+    await editor.notification("Edit the summary as you like").waitFor({ timeout: 30_000 });
+    const right = page.locator(".monaco-diff-editor .modified-in-monaco-diff-editor .view-lines");
+    await right.waitFor();
+    await page.waitForTimeout(500);
+    await editor.shot("preview");
+    await right.click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("\n- The lamp of buoy 14 is out until Friday.");
+    await editor.shot("preview-edited");
+    await editor.command("octavo: Apply This Summary");
+    await page.locator(".statusbar-item", { hasText: "Applied:" }).waitFor();
+    const last = entries().at(-1);
+    assert.equal(last?.["type"], "compaction");
+    assert.match(String(last?.["summary"]), /buoy 14 is out until Friday/);
+    await editor.shot("preview-applied");
+    await editor.dismissAll();
+  });
+
+  await step("search what compaction archived", async () => {
+    await editor.command("octavo: Search Session…");
+    const input = page.locator(".quick-input-widget input").first();
+    await input.fill(NEEDLE);
+    await editor.choice(/spare key/).waitFor();
+    await editor.shot("search");
+    await page.keyboard.press("Enter");
+    await editor.transcript.locator("article.assistant", { hasText: "spare key of the lighthouse" }).waitFor();
+    await page.waitForTimeout(400);
+    await editor.shot("found");
+  });
+
+  await step("restart the daemon", async () => {
+    const pid = daemonPid();
+    process.kill(pid, "SIGKILL");
+    await editor.notification("stopped and was started again").waitFor({ timeout: 30_000 });
+    assert.notEqual(daemonPid(), pid);
+    await editor.gauge.getByText("%").waitFor();
+    await editor.shot("restarted");
+    await editor.dismissAll();
+    await editor.command("octavo: Undo Last Compaction");
+    await page.locator(".statusbar-item", { hasText: "Compaction undone" }).waitFor();
+  });
+
+  await step("frames as pictures", async () => {
+    await editor.command("octavo: Preview Compaction…");
+    await editor.choice("Pictures of the text").waitFor();
+    await page.keyboard.press("Escape");
+    await editor.command("Preferences: Open User Settings (JSON)");
+    await page.keyboard.press("Escape");
+    await page.waitForTimeout(300);
+    await editor.command("octavo: Preview Compaction…");
+    await editor.choice("Pictures of the text").click();
+    await editor.notification("Edit the summary as you like").waitFor({ timeout: 60_000 });
+    await editor.press(editor.notification("Edit the summary as you like"), "Apply");
+    await page.locator(".statusbar-item", { hasText: "Applied:" }).waitFor();
+    await editor.command("octavo: Show Transcript");
+    const divider = editor.transcript.locator("article.compaction .divider").last();
+    await divider.scrollIntoViewIfNeeded();
+    await divider.click();
+    await editor.transcript.locator(".frames img").first().waitFor();
+    await editor.transcript.locator(".frames").last().scrollIntoViewIfNeeded();
+    await page.waitForTimeout(600);
+    await editor.shot("frames");
+  });
+
+  await step("a file that is no session", async () => {
+    await page.locator('.activitybar a[aria-label^="Explorer"]').click();
+    await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "notes.jsonl" }).click({ button: "right" });
+    await page.locator(".context-view .action-label", { hasText: "Open as octavo Session" }).click();
+    await editor.notification("notes.jsonl").waitFor();
+    await editor.shot("no-session");
+    await editor.dismissAll();
+  });
+
+  await step("a session another process holds", async () => {
+    const other = join(workspace, "held.jsonl");
+    writeSession(other, workspace, 40);
+    const holder = await hold(other);
+    try {
+      await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "held.jsonl" }).click({ button: "right" });
+      await page.locator(".context-view .action-label", { hasText: "Open as octavo Session" }).click();
+      const told = page.locator(".notification-toast").filter({ has: page.getByText("Open Read-Only") }).first();
+      await told.waitFor();
+      await editor.shot("locked");
+      await editor.press(told, "Open Read-Only");
+      await editor.transcript.getByText("read-only").waitFor();
+      await editor.shot("read-only");
+    } finally {
+      holder.kill("SIGKILL");
+    }
+    await editor.dismissAll();
+  });
+
+  await step("no server", async () => {
+    await setSetting("octavo.server.path", "/nowhere/octavo");
+    await editor.notification("There is no program at /nowhere/octavo").waitFor();
+    await page.locator('.activitybar a[aria-label^="octavo"]').click();
+    await editor.shot("no-server");
+    await editor.dismissAll();
+  });
+
+  await step("an old server", async () => {
+    const old = join(home, "old-octavo");
+    writeFileSync(old, OLD_SERVER, { mode: 0o755 });
+    await setSetting("octavo.server.path", old);
+    await editor.notification("do not fit together").waitFor();
+    await editor.shot("old-server");
+    await editor.dismissAll();
+  });
+
+  await step("a server that cannot start", async () => {
+    const broken = join(home, "broken-octavo");
+    writeFileSync(broken, "#!/bin/sh\necho 'octavo: the disk of the harbour office is full' >&2\nexit 1\n", { mode: 0o755 });
+    await setSetting("octavo.server.path", broken);
+    await editor.notification("did not come back").waitFor({ timeout: 40_000 });
+    await editor.shot("broken-server");
+  });
+  console.log(`The story took ${((Date.now() - started) / 1000).toFixed(0)} s.`);
+} finally {
+  await editor.stop();
+  model.stop();
+  try {
+    process.kill(daemonPid(), "SIGTERM");
+  } catch {
+    // It is gone already.
+  }
+  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Change a setting in the file, as a user would. */
+async function setSetting(name: string, value: unknown): Promise<void> {
+  const path = join(home, "user", "Machine", "settings.json");
+  const settings = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
+  writeFileSync(path, JSON.stringify({ ...settings, [name]: value }, null, 2));
+}
+
+/** A server of somebody else that has the session open. */
+async function hold(path: string): Promise<ReturnType<typeof spawn>> {
+  const holder = spawn(octavo, ["serve", "--stdio"], { stdio: ["pipe", "pipe", "inherit"] });
+  const send = (message: unknown): void => {
+    const body = JSON.stringify(message);
+    holder.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  };
+  send({ jsonrpc: "2.0", id: 1, method: "initialize", params: { processId: process.pid, rootUri: null, capabilities: {} } });
+  send({ jsonrpc: "2.0", method: "initialized", params: {} });
+  send({ jsonrpc: "2.0", id: 2, method: "session/open", params: { path } });
+  let text = "";
+  await new Promise<void>((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`nobody holds the session: ${text}`)), 20_000);
+    holder.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('"id":2')) {
+        clearTimeout(late);
+        resolve();
+      }
+    });
+  });
+  return holder;
+}
+
+/** A server that greets with another protocol version. */
+const OLD_SERVER = `#!${process.execPath}
+let data = "";
+process.stdin.on("data", (chunk) => {
+  data += chunk;
+  const match = /Content-Length: (\\d+)\\r\\n\\r\\n/.exec(data);
+  if (match && data.length >= match.index + match[0].length + Number(match[1])) {
+    const request = JSON.parse(data.slice(match.index + match[0].length, match.index + match[0].length + Number(match[1])));
+    data = data.slice(match.index + match[0].length + Number(match[1]));
+    if (request.id !== undefined) {
+      const result = request.method === "initialize"
+        ? { capabilities: { experimental: { sessionTree: { protocolVersion: 0, methods: [], notifications: [], strategies: [], formats: [] } } }, serverInfo: { name: "octavo", version: "0.0.1" } }
+        : null;
+      const body = JSON.stringify({ jsonrpc: "2.0", id: request.id, result });
+      process.stdout.write("Content-Length: " + Buffer.byteLength(body) + "\\r\\n\\r\\n" + body);
+    } else if (request.method === "exit") {
+      process.exit(0);
+    }
+  }
+});
+process.stdin.on("end", () => process.exit(0));
+`;
