@@ -34,9 +34,10 @@ format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Regenerate what is derived from the protocol models.
+# Regenerate what is derived from the protocol models and the command line.
 schema: setup
 	$(BIN)/python -m octavo_protocol.generate
+	$(BIN)/python -m octavo.cli.reference
 
 bench: setup
 	$(BIN)/python -m tests.bench

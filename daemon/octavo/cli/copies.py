@@ -17,6 +17,7 @@ from octavo.sessions.library import Library
 from octavo.sessions.paths import SUFFIX, checked_path, existing_file, expect_session
 from octavo.sessions.state import side_folder
 from octavo_client import Client
+from octavo_protocol.errors import OctavoError
 
 _REFERENCE = re.compile(rb"blob:sha256:([0-9a-f]{64})")
 _CHUNK = 1 << 22
@@ -30,7 +31,12 @@ def session_file(name: str) -> Path:
         OctavoError: session-not-found, session-unreadable, invalid-params, storage-failed.
     """
     real = existing_file(checked_path(name))
-    expect_session(real)
+    try:
+        expect_session(real)
+    except OctavoError as error:
+        if str(real) in error.message:
+            raise
+        raise OctavoError(error.kind, f"{real}: {error.message}") from error
     return real
 
 

@@ -161,7 +161,7 @@ class _Demo:
         terminal = self.terminal
         cut = await client.session_get_tree(session_id=session_id, around=result.first_kept_entry_id, window=7)
         end = await client.session_get_tree(session_id=session_id, around=result.entry_id, window=6)
-        terminal.heading("Transcript", "people keep all of it; the model gets what is below the dashes and the summary")
+        terminal.heading("Transcript", "nothing is deleted; the dashes show the cut")
         if cut.hidden_before:
             terminal.line(terminal.paint(f"  … {cut.hidden_before:,} earlier entries …", "dim"))
         self._rows(cut, result, until=end)
@@ -192,11 +192,15 @@ class _Demo:
         if before is not None:
             appended = begins_like(files.copy, self.source)
             grown = f"{size(before)} → {grown}, {'only appended to' if appended else 'brought to the current version'}"
-        rows = [("session", files.copy, f"({grown})")]
+        rows = [("session", files.copy, grown)]
         if frames:
-            rows += [("frames", files.frames, ""), ("look at", files.sheet, "(all frames on one sheet)")]
+            rows += [("frames", files.frames, ""), ("look at", files.sheet, "all frames on one sheet")]
         for name, path, note in rows:
-            terminal.line(f"  {terminal.paint(pad(name, 10), 'dim')}{_near(path)}  {terminal.paint(note, 'dim')}")
+            room = terminal.width - 14 - len(_near(path))
+            shown = terminal.paint(f"({note})", "dim") if note and len(note) <= room else ""
+            terminal.line(f"  {terminal.paint(pad(name, 10), 'dim')}{_near(path)}  {shown}")
+            if note and not shown:
+                terminal.line(terminal.paint(f"  {pad('', 10)}({note})", "dim"))
         terminal.heading("Go on")
         octavo, copy = _program(), _near(files.copy)
         for command, what in (

@@ -27,10 +27,8 @@ def run(argv: list[str]) -> int:
     """Run `octavo` with `argv` (without the program's name) and return the exit code."""
     if argv and argv[0] in COMMANDS:
         module = import_module(f"octavo.cli.{argv[0]}")
-        parser = argparse.ArgumentParser(prog=f"octavo {argv[0]}", description=module.__doc__)
-        module.add_arguments(parser)
         try:
-            code = int(module.run(parser.parse_args(argv[1:])))
+            code = int(module.run(parser_of(argv[0]).parse_args(argv[1:])))
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader of our output has seen enough (`octavo tree … | head`); what is buffered has nowhere to go.
@@ -44,3 +42,11 @@ def run(argv: list[str]) -> int:
         commands.add_parser(name, help=text, add_help=False)
     parser.parse_args(argv)
     return 2
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """Return the parser of a subcommand."""
+    module = import_module(f"octavo.cli.{name}")
+    parser = argparse.ArgumentParser(prog=f"octavo {name}", description=module.__doc__)
+    module.add_arguments(parser)
+    return parser

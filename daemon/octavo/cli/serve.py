@@ -36,7 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="LSP headers, or one JSON document per line; auto: headers on stdio, on sockets as the client begins",
     )
-    parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="warning")
+    parser.add_argument(
+        "--log-level",
+        choices=("debug", "info", "warning", "error"),
+        default="warning",
+        help="least grave lines that are logged (default: warning)",
+    )
     parser.add_argument("--log-file", type=Path, metavar="FILE", help="append log lines to FILE instead of stderr")
 
 

@@ -54,11 +54,10 @@ def result_lines(result: CompactionResult, terminal: Terminal) -> Iterator[str]:
     if result.frames:
         how.append(count(result.frames, "frame"))
     how.append(f"by {clean(result.model)}" if result.model else "no model asked")
-    how.append("both counted locally")
     how.append(f"{result.duration_ms / 1000:.1f} s")
     if result.usage is not None and result.usage.cost:
         how.append(f"${result.usage.cost:.4f}")
-    yield terminal.paint(f"   {' · '.join(how)}", "dim")
+    yield terminal.paint(f"   {fit(' · '.join(how), terminal.width - 3)}", "dim")
     if result.short_summary:
         yield from paragraph(result.short_summary, terminal, most=3)
 

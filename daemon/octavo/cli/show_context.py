@@ -38,9 +38,9 @@ def gauge_lines(usage: ContextUsage, terminal: Terminal) -> Iterator[str]:
         yield f"  {_bar(share, wide, style, terminal, mark)}  {terminal.paint(figures, 'bold')}"
     else:
         yield f"  {terminal.paint(f'{usage.tokens:,} tokens', 'bold')}, the window of the model is not known"
-    yield terminal.paint(f"  {_source(usage)}", "dim")
     parts = {name: getattr(usage.breakdown, name) for name in _KINDS}
     total = max(1, sum(parts.values()))
+    yield terminal.paint(f"  {fit(_source(usage, total), terminal.width - 2)}", "dim")
     for name, tokens in sorted(parts.items(), key=lambda part: -part[1]):
         if tokens:
             bar = _bar(tokens / total, 24, "cyan", terminal)
@@ -95,11 +95,11 @@ def context_note(messages: Sequence[JsonObject]) -> str:
     return count(len(messages), "message") + (f" · {count(images, 'image')}" if images else "")
 
 
-def _source(usage: ContextUsage) -> str:
-    how = "measured by the provider" if usage.source == "usage" else "counted locally"
+def _source(usage: ContextUsage, total: int) -> str:
+    how = f"the provider's count (ours: {total:,})" if usage.source == "usage" else "our count"
     parts = [clean(usage.model) if usage.model else "no model", how]
     if usage.threshold:
-        parts.insert(1, f"maintenance starts above {usage.threshold:,}")
+        parts.append(f"maintenance above {usage.threshold:,}")
     return " · ".join(parts)
 
 
