@@ -38,6 +38,7 @@ from octavo_protocol.methods.context import (
     PrepareCompactionParams,
     PrepareCompactionResult,
 )
+from octavo_protocol.methods.daemon import MetricsParams, MetricsResult, StatusParams, StatusResult
 from octavo_protocol.methods.maintenance import (
     At,
     CheckMaintenanceParams,
@@ -1065,4 +1066,20 @@ class Methods(Asking):
             settings=settings,
             scope=scope,
             session_id=session_id,
+        )
+
+    async def daemon_status(self) -> StatusResult:
+        """Who is connected to this daemon, which sessions are open, and what runs on them."""
+        return await self.ask(
+            "daemon/status",
+            StatusParams,
+            StatusResult,
+        )
+
+    async def daemon_metrics(self) -> MetricsResult:
+        """What was counted since the daemon started, as Prometheus reads it."""
+        return await self.ask(
+            "daemon/metrics",
+            MetricsParams,
+            MetricsResult,
         )

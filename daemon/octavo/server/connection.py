@@ -88,6 +88,10 @@ class Engine(Protocol):
         """Wait until no request is being answered."""
         ...
 
+    def requests(self) -> list[str]:
+        """Methods of the requests that are being answered."""
+        ...
+
     def close(self) -> None:
         """Fail every request that waits for the client."""
         ...
@@ -117,6 +121,8 @@ class Connection:
     ) -> None:
         self.daemon = daemon
         self.name = name
+        self.number = daemon.served
+        """Counts up over all clients of the daemon."""
         self.options = InitializationOptions()
         """What the client said in `initialize`: settings, models, what it can do (`options.client`)."""
         self.exit_code: int | None = None
@@ -188,6 +194,16 @@ class Connection:
     def crowded(self) -> bool:
         """Whether so much is queued that bulk should wait for `drained`."""
         return self._outbox.crowded
+
+    @property
+    def requests(self) -> list[str]:
+        """Methods of the client's requests that are not answered yet."""
+        return [] if self._engine is None else self._engine.requests()
+
+    @property
+    def queued_bytes(self) -> int:
+        """Bytes that wait for the client to read."""
+        return self._outbox.waiting
 
     async def closed(self) -> None:
         """Wait until the client is gone."""

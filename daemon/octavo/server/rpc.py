@@ -27,6 +27,7 @@ from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from octavo import __version__
 from octavo.server import codec, envelope, failures
 from octavo.server.connection import ClientError, ClientGone, Connection
+from octavo.server.counters import Counters
 from octavo.server.greeting import COMMAND_PREFIX, Greeted
 from octavo.server.registry import Handler
 from octavo.server.workers import Outcome, Workers
@@ -69,6 +70,7 @@ class _Protocol(LanguageServerProtocol):
             del builtin[name]
         self._connection = server.connection
         self._table = server.connection.daemon.table
+        self._counters = server.connection.daemon.service(Counters)
         self.workers = Workers(server.connection.tasks)
         self._in_flight: dict[envelope.MessageId, _InFlight] = {}
         self._asked: set[envelope.MessageId] = set()
@@ -168,6 +170,10 @@ class _Protocol(LanguageServerProtocol):
             )
         self._handle_response(response.id, response.result, error)
 
+    def in_flight(self) -> list[str]:
+        """Methods of the requests that are being answered."""
+        return [flight.method for flight in self._in_flight.values()]
+
     # -- running handlers
 
     def _bound(self, handler: Handler) -> Callable[[BaseModel], Any]:
@@ -215,12 +221,18 @@ class _Protocol(LanguageServerProtocol):
     def _send_handler_result(self, future: Outcome | Future[Any], *, msg_id: envelope.MessageId) -> None:
         self._request_futures.pop(msg_id, None)
         flight = self._in_flight.pop(msg_id)
+        outcome, result = "ok", None
         if future.cancelled():
             self._send_error(msg_id, failures.cancelled(flight.method))
+            outcome = ErrorKind.CANCELLED.value
         elif (error := future.exception()) is not None:
-            self._send_error(msg_id, self._describe(error, flight.method))
+            wire = self._describe(error, flight.method)
+            self._send_error(msg_id, wire)
+            outcome = str(wire.data["kind"])
         else:
-            self._send_result(msg_id, flight.method, future.result())
+            result = future.result()
+            self._send_result(msg_id, flight.method, result)
+        self._counters.answered(flight.method, outcome, time.monotonic() - flight.started, result)
         if self.trace != types.TraceValue.Off:
             took = (time.monotonic() - flight.started) * 1000
             self._connection.log_message("log", f"{flight.method} ({msg_id!r}) was answered after {took:.1f} ms.")
@@ -374,6 +386,10 @@ class Engine(LanguageServer):
         self.feed = self.protocol.feed
         self.ask = self.protocol.ask
         self.protocol.adopt(greeted.params)
+
+    def requests(self) -> list[str]:
+        """Methods of the requests that are being answered."""
+        return self.protocol.in_flight()
 
     async def idle(self) -> None:
         """Wait until no request is being answered."""

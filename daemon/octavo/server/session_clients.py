@@ -13,11 +13,12 @@ import anyio
 from pydantic import BaseModel
 
 from octavo.server.connection import ClientError, ClientGone
+from octavo.server.counters import Counters
 from octavo.sessions.state import Mode
 from octavo_protocol.base import JsonObject, Wire
 from octavo_protocol.errors import ERRORS, ErrorKind, OctavoError
 from octavo_protocol.methods.models import AgentAbortParams, AgentAbortResult, LlmCompleteResult
-from octavo_protocol.notifications import SessionNotice
+from octavo_protocol.notifications import CompactionEnd, SessionNotice
 from octavo_protocol.settings import Settings
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class SessionClients:
 
     def emit(self, method: str, payload: Any) -> None:
         """Notify all of them."""
+        if isinstance(payload, CompactionEnd):
+            self._daemon.service(Counters).compaction_ended(payload)
         self._daemon.broadcast(self._session_id, method, payload)
 
     def notice(self, level: Level, message: str, source: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from octavo_protocol.base import JsonObject
 
-_SUBJECTS = ("session", "tree", "context", "compaction", "maintenance", "snapcompact", "models", "client")
+_SUBJECTS = ("session", "tree", "context", "compaction", "maintenance", "snapcompact", "models", "daemon", "client")
 
 
 def _read(name: str) -> Any:

@@ -19,6 +19,7 @@ _SUBJECTS = {
     "Frames": "snapcompact/",
     "Models": "model/",
     "Settings": "settings/",
+    "The daemon": "daemon/",
 }
 
 _ABOUT_TYPES = (

@@ -6,6 +6,7 @@ from octavo_protocol.methods import (
     common,
     compaction,
     context,
+    daemon,
     hooks,
     maintenance,
     models,
@@ -321,6 +322,21 @@ _MAINTENANCE = (
     ),
 )
 
+_DAEMON = (
+    MethodSpec(
+        "daemon/status",
+        daemon.StatusParams,
+        daemon.StatusResult,
+        "Who is connected to this daemon, which sessions are open, and what runs on them.",
+    ),
+    MethodSpec(
+        "daemon/metrics",
+        daemon.MetricsParams,
+        daemon.MetricsResult,
+        "What was counted since the daemon started, as Prometheus reads it.",
+    ),
+)
+
 _SNAPCOMPACT = (
     MethodSpec(
         "snapcompact/shapes",
@@ -419,7 +435,17 @@ _TO_CLIENT = (
     ),
 )
 
-_GROUPS = (_SESSION, _TREE, _CONTEXT, _COMPACTION, _MAINTENANCE, _SNAPCOMPACT, _MODELS_AND_SETTINGS, _TO_CLIENT)
+_GROUPS = (
+    _SESSION,
+    _TREE,
+    _CONTEXT,
+    _COMPACTION,
+    _MAINTENANCE,
+    _SNAPCOMPACT,
+    _MODELS_AND_SETTINGS,
+    _DAEMON,
+    _TO_CLIENT,
+)
 
 METHODS: dict[str, MethodSpec] = {spec.name: spec for group in _GROUPS for spec in group}
 """Every request by name, in the order the reference lists them."""

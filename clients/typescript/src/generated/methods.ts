@@ -116,6 +116,10 @@ export interface Requests {
   "settings/get": { params: t.SettingsGetParams; result: t.SettingsResult };
   /** Change settings for the daemon's life, for every session or one. A wrong value changes nothing. */
   "settings/update": { params: t.SettingsUpdateParams; result: t.SettingsResult };
+  /** Who is connected to this daemon, which sessions are open, and what runs on them. */
+  "daemon/status": { params: t.StatusParams; result: t.StatusResult };
+  /** What was counted since the daemon started, as Prometheus reads it. */
+  "daemon/metrics": { params: t.MetricsParams; result: t.MetricsResult };
 }
 
 /** Requests the daemon sends. */
@@ -342,6 +346,12 @@ export const SettingsGetRequest = new RequestType<t.SettingsGetParams, t.Setting
 
 /** Change settings for the daemon's life, for every session or one. A wrong value changes nothing. */
 export const SettingsUpdateRequest = new RequestType<t.SettingsUpdateParams, t.SettingsResult, t.ErrorData>("settings/update");
+
+/** Who is connected to this daemon, which sessions are open, and what runs on them. */
+export const DaemonStatusRequest = new RequestType<t.StatusParams, t.StatusResult, t.ErrorData>("daemon/status");
+
+/** What was counted since the daemon started, as Prometheus reads it. */
+export const DaemonMetricsRequest = new RequestType<t.MetricsParams, t.MetricsResult, t.ErrorData>("daemon/metrics");
 
 /** Call a model with the host's credentials. Asked only of clients that said `complete`. */
 export const LlmCompleteRequest = new RequestType<t.LlmCompleteParams, t.LlmCompleteResult, t.ErrorData>("llm/complete");
@@ -607,5 +617,15 @@ export abstract class Methods {
     /** Change settings for the daemon's life, for every session or one. A wrong value changes nothing. */
     update: (params: t.SettingsUpdateParams, options?: RequestOptions): Promise<t.SettingsResult> =>
       this.request("settings/update", params, options),
+  };
+
+  /** Requests `daemon/…`. */
+  readonly daemon = {
+    /** Who is connected to this daemon, which sessions are open, and what runs on them. */
+    status: (params: t.StatusParams = {}, options?: RequestOptions): Promise<t.StatusResult> =>
+      this.request("daemon/status", params, options),
+    /** What was counted since the daemon started, as Prometheus reads it. */
+    metrics: (params: t.MetricsParams = {}, options?: RequestOptions): Promise<t.MetricsResult> =>
+      this.request("daemon/metrics", params, options),
   };
 }

@@ -317,6 +317,20 @@ export type ClientSettings = {
   completeTimeoutMs?: number;
 };
 
+/** One client of the daemon. */
+export type ClientStatus = {
+  /** Transport and number, and what the client calls itself. */
+  name: string;
+  /** Whether this is the client that asks. */
+  asking: boolean;
+  /** Ids of the sessions it has open. */
+  sessions: string[];
+  /** Methods of its requests that are not answered yet. */
+  requests: string[];
+  /** Bytes that wait for it to read. */
+  queuedBytes: number;
+};
+
 /** Result of `session/close`. */
 export type CloseResult = {
   /** False when other connections still have it open. */
@@ -1447,6 +1461,15 @@ export type MessageEntry = {
   message: UserMessage | DeveloperMessage | AssistantMessage | ToolResultMessage | BashExecutionMessage | PythonExecutionMessage | CustomMessage | BranchSummaryMessage | CompactionSummaryMessage | FileMentionMessage;
 };
 
+/** Params of `daemon/metrics`. */
+export type MetricsParams = JsonObject;
+
+/** Result of `daemon/metrics`. */
+export type MetricsResult = {
+  /** Counters and gauges in Prometheus's text format, version 0.0.4. */
+  text: string;
+};
+
 /** The mode from here on. */
 export type ModeChangeEntry = {
   /** Id within the session. */
@@ -2285,6 +2308,22 @@ export type SessionParams = {
   sessionId: string;
 };
 
+/** One open session. */
+export type SessionStatus = {
+  /** The session. */
+  sessionId: string;
+  /** Its file; absent when it only lives in memory. */
+  path?: string;
+  /** Its title. */
+  title?: string;
+  /** Clients that have it open. */
+  clients: number;
+  /** Whether a host said that its agent loop runs. */
+  busy: boolean;
+  /** What runs on it. */
+  work?: WorkStatus;
+};
+
 /** One line of a session list, from the head and tail of its file. */
 export type SessionSummary = {
   /** The session's own id. */
@@ -2581,6 +2620,27 @@ export type SnapcompactSettings = {
   toolResults?: boolean;
 };
 
+/** Params of `daemon/status`. */
+export type StatusParams = JsonObject;
+
+/** Result of `daemon/status`. */
+export type StatusResult = {
+  /** Process of the daemon. */
+  pid: number;
+  /** Version of octavo. */
+  version: string;
+  /** Version of the protocol. */
+  protocolVersion: number;
+  /** Time since it started. */
+  uptimeMs: number;
+  /** Resident memory, where the system tells. */
+  memoryBytes?: number;
+  /** Who is connected, in the order they came. */
+  clients: ClientStatus[];
+  /** What is open. */
+  sessions: SessionStatus[];
+};
+
 /** What one strategy would cost and bring. */
 export type StrategyPlan = {
   /** The strategy. */
@@ -2835,4 +2895,14 @@ export type UserMessage = {
   attribution?: "user" | "agent";
   /** Whether it was typed while the agent was running. */
   steering?: boolean;
+};
+
+/** Long work on a session. */
+export type WorkStatus = {
+  /** Names the run in events. */
+  operationId: string;
+  /** What it is. */
+  kind: "compaction" | "handoff" | "branchSummary" | "shake";
+  /** Time since it began. */
+  runningMs: number;
 };

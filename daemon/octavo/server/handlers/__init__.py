@@ -18,6 +18,7 @@ MODULES: tuple[str, ...] = (
     "navigation",
     "reducing",
     "maintenance",
+    "daemon",
 )
 """Every handler module, in the order of loading."""
 

@@ -181,6 +181,14 @@
 ---@field abortTimeoutMs? integer Longest wait for `agent/abort`.
 ---@field completeTimeoutMs? integer Longest wait for `llm/complete`.
 
+---One client of the daemon.
+---@class octavo.ClientStatus
+---@field name string Transport and number, and what the client calls itself.
+---@field asking boolean Whether this is the client that asks.
+---@field sessions string[] Ids of the sessions it has open.
+---@field requests string[] Methods of its requests that are not answered yet.
+---@field queuedBytes integer Bytes that wait for it to read.
+
 ---Result of `session/close`.
 ---@class octavo.CloseResult
 ---@field closed boolean False when other connections still have it open.
@@ -873,6 +881,13 @@
 ---@field type "message" Kind of entry.
 ---@field message octavo.UserMessage|octavo.DeveloperMessage|octavo.AssistantMessage|octavo.ToolResultMessage|octavo.BashExecutionMessage|octavo.PythonExecutionMessage|octavo.CustomMessage|octavo.BranchSummaryMessage|octavo.CompactionSummaryMessage|octavo.FileMentionMessage The message.
 
+---Params of `daemon/metrics`.
+---@class (exact) octavo.MetricsParams
+
+---Result of `daemon/metrics`.
+---@class octavo.MetricsResult
+---@field text string Counters and gauges in Prometheus's text format, version 0.0.4.
+
 ---The mode from here on.
 ---@class octavo.ModeChangeEntry
 ---@field id string Id within the session.
@@ -1346,6 +1361,15 @@
 ---@class (exact) octavo.SessionParams
 ---@field sessionId string Id of an open session.
 
+---One open session.
+---@class octavo.SessionStatus
+---@field sessionId string The session.
+---@field path? string Its file; absent when it only lives in memory.
+---@field title? string Its title.
+---@field clients integer Clients that have it open.
+---@field busy boolean Whether a host said that its agent loop runs.
+---@field work? octavo.WorkStatus What runs on it.
+
 ---One line of a session list, from the head and tail of its file.
 ---@class octavo.SessionSummary
 ---@field sessionId string The session's own id.
@@ -1516,6 +1540,19 @@
 ---@field systemPrompt? "none"|"agents-md"|"all" What of the system prompt `snapcompact/inline` draws.
 ---@field toolResults? boolean Whether `snapcompact/inline` draws large tool results.
 
+---Params of `daemon/status`.
+---@class (exact) octavo.StatusParams
+
+---Result of `daemon/status`.
+---@class octavo.StatusResult
+---@field pid integer Process of the daemon.
+---@field version string Version of octavo.
+---@field protocolVersion integer Version of the protocol.
+---@field uptimeMs integer Time since it started.
+---@field memoryBytes? integer Resident memory, where the system tells.
+---@field clients octavo.ClientStatus[] Who is connected, in the order they came.
+---@field sessions octavo.SessionStatus[] What is open.
+
 ---What one strategy would cost and bring.
 ---@class octavo.StrategyPlan
 ---@field strategy "context-full"|"snapcompact"|"extractive" The strategy.
@@ -1661,6 +1698,12 @@
 ---@field attribution? "user"|"agent" Who speaks.
 ---@field steering? boolean Whether it was typed while the agent was running.
 
+---Long work on a session.
+---@class octavo.WorkStatus
+---@field operationId string Names the run in events.
+---@field kind "compaction"|"handoff"|"branchSummary"|"shake" What it is.
+---@field runningMs integer Time since it began.
+
 ---Name of a request a client sends.
 ---@alias octavo.Request
 ---| "session/create"
@@ -1710,6 +1753,8 @@
 ---| "model/register"
 ---| "settings/get"
 ---| "settings/update"
+---| "daemon/status"
+---| "daemon/metrics"
 
 ---Name of a request the daemon sends.
 ---@alias octavo.ServerRequest
