@@ -75,8 +75,11 @@ NO_FILL = Fill(0, 0, measured=False)
 def fill(host: Host, path: Sequence[JsonObject], pending: Sequence[JsonObject] = ()) -> Fill:
     """How full the next request is, with messages about to be appended. Counts tokens, so better in a thread."""
     now = measure(host, path, pending)
-    plain = plain_estimate(host, path, pending)
-    return Fill(max(now.tokens, plain), plain, now.source == "usage", now.rejected)
+    weights = host.estimator.weigh([*context_of(host, path).messages, *pending])
+    plain = fixed_tokens(host) + sum(weight.tokens - weight.opaque for weight in weights)
+    # What the provider has not measured yet may hold encrypted reasoning, whose length says little of its price.
+    unmeasured = sum(weight.opaque for weight in weights[now.anchor :]) if now.source == "usage" else 0
+    return Fill(max(now.tokens - unmeasured, plain), plain, now.source == "usage", now.rejected)
 
 
 def plain_estimate(host: Host, path: Sequence[JsonObject], pending: Sequence[JsonObject] = ()) -> int:

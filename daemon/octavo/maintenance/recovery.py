@@ -58,7 +58,7 @@ class Recovery:
             return await check.answer(
                 "promoted", self._again(check), reason=reason, model=promotion.after.ref, drop_entry_id=dropped.entry_id
             )
-        if (why := self._forbidden(check)) is not None:
+        if (why := self._forbidden(check, reason)) is not None:
             return await self._refused(check, reason, why)
         dropped = await self._drop(check)
         trigger = check.full.tokens if reason == "incomplete" else None
@@ -76,7 +76,7 @@ class Recovery:
         if (spent := self._spent("overflow")) is not None:
             return await self._give_up(check, "overflow", spent)
         total = await anyio.to_thread.run_sync(self.images.total, check.path)
-        if total and self._forbidden(check) is None:
+        if total and self._forbidden(check, "overflow") is None:
             dropped = await self._drop(check)
             done = await shake_images(self.host, keep_bytes=total // 2)
             if done.result.images_dropped:
@@ -179,12 +179,14 @@ class Recovery:
         check.notice("error", f"No further recovery is tried: {why}")
         return await check.nothing(why, "stop", reason=reason, operation_id=operation)
 
-    def _forbidden(self, check: Check) -> str | None:
+    def _forbidden(self, check: Check, reason: Reason) -> str | None:
         settings = self.host.settings.compaction
         if not settings.enabled:
             return "automatic compaction is disabled (compaction.enabled)"
         if settings.strategy == "off":
             return "automatic compaction is off (compaction.strategy)"
+        if settings.local_fallback != "never" and reason == "overflow":
+            return None  # what needs no model still helps, and the limit above bounds it
         if self.compactor.breaker.refuses(check.full.tokens, self.compactor.circumstances()):
             return PAUSED
         return None

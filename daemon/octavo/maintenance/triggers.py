@@ -21,7 +21,7 @@ from octavo.maintenance.byte_budget import IMAGE_BYTES, KEPT_BYTES
 from octavo.maintenance.check import Check, continue_prompt
 from octavo.maintenance.compactor import Compactor
 from octavo.maintenance.drafts import Report, no_report
-from octavo.maintenance.findings import find_failure, last_turn
+from octavo.maintenance.findings import NOTHING, find_failure, last_turn
 from octavo.maintenance.host import Host
 from octavo.maintenance.making_room import NOTHING_DONE, PAUSED, Attempt, Room, make_room, tell_skip
 from octavo.maintenance.measuring import Fill, fill, fits, plain_estimate, threshold, window
@@ -102,10 +102,12 @@ class Maintainer:
         check.full = await anyio.to_thread.run_sync(fill, self.host, check.path, check.pending)
         if turn is not None and at != "midTurn":
             finding = find_failure(check.path, turn, self.host.model, estimate=check.full.plain)
-            if finding.kind in {"overflow", "incomplete"}:
-                return await self.recovery.recover(check, finding.kind)
+            if at == "prePrompt" and turn.has_output:
+                finding = NOTHING  # whoever prompts has read what there is of the answer
+            if finding.kind == "overflow" or (finding.kind == "incomplete" and at == "turnEnd"):
+                return await self._with_prompt(check, await self.recovery.recover(check, finding.kind))
             if finding.kind == "payload":
-                return await self.recovery.too_many_bytes(check, finding)
+                return await self._with_prompt(check, await self.recovery.too_many_bytes(check, finding))
             if finding.kind == "maybe" and at == "turnEnd":
                 return await self._maybe(check)
         if turn is not None and not turn.failed and turn.has_output:
@@ -125,6 +127,19 @@ class Maintainer:
                 "a compaction is held for preview; apply or discard it", operation_id=held.run.operation.id
             )
         return None
+
+    async def _with_prompt(self, check: Check, done: Directive) -> Directive:
+        """After a recovery before a prompt: see to it that the prompt fits as well."""
+        if check.at != "prePrompt" or done.next != "proceed":
+            return done
+        check.path = self.host.session.branch()
+        check.turn = last_turn(check.path)
+        check.full = await anyio.to_thread.run_sync(fill, self.host, check.path, check.pending)
+        if not self._over(check.full, threshold(self.host)):
+            return done
+        more = await self._by_size(check)
+        action = done.action if more.action == "none" else more.action
+        return more.model_copy(update={"action": action, "drop_entry_id": done.drop_entry_id})
 
     async def _maybe(self, check: Check) -> Directive:
         full, size = check.full.tokens, window(self.host)
@@ -154,7 +169,7 @@ class Maintainer:
             await promote(self.host, promotion, check.reason)
             return await check.answer("promoted", "proceed", reason=check.reason, model=promotion.after.ref)
         if (why := self._pointless(check, limit)) is not None:
-            return await self._skip(check, why)
+            return await self._skip(check, why, limit)
         if settings.strategy == "handoff" and check.at == "turnEnd" and check.may_defer and self.background is not None:
             return await self._defer(check)
         attempt = Attempt(check.reason, trigger_tokens=check.full.tokens, may_hand_off=check.at != "midTurn")
@@ -193,7 +208,9 @@ class Maintainer:
     def _pointless(self, check: Check, limit: int) -> str | None:
         """Why another attempt would only repeat the last one."""
         circumstances = self.compactor.circumstances()
-        if self.compactor.breaker.refuses(check.full.tokens, circumstances):
+        # Failures were counted on the session alone: a longer prompt is no reason to try again.
+        stored = check.full.tokens - self.host.estimator.total(check.pending)
+        if self.compactor.breaker.refuses(stored, circumstances):
             return PAUSED
         settled = self.memory.settled_under(circumstances)
         grown = self.memory.must_grow_to(limit, window(self.host))
@@ -201,10 +218,10 @@ class Maintainer:
             return f"the last run left {settled} tokens; it is tried again from {grown}"
         return None
 
-    async def _skip(self, check: Check, why: str) -> Directive:
-        operation = tell_skip(self.host, check.reason, why) if self.memory.is_news(why) else None
+    async def _skip(self, check: Check, why: str, limit: int) -> Directive:
         if self._exceeds(check.full.plain):
-            return await self._too_large(check, Room(operation_id=operation), check.full.plain)
+            return await self._made_room(check, Room(), limit)
+        operation = tell_skip(self.host, check.reason, why) if self.memory.is_news(why) else None
         return await check.nothing(why, reason=check.reason, operation_id=operation)
 
     # -- after an attempt --------------------------------------------------------------------------------------------
@@ -222,7 +239,13 @@ class Maintainer:
         if room.aborted:
             return await check.nothing("aborted", reason=check.reason)
         left = await self._left(check)
-        if not fits(self.host, left):
+        stand_in = self.host.settings.compaction.local_fallback != "never"
+        if self._exceeds(left) and room.result is None and stand_in:
+            # The request would overflow: now what needs no model may stand in, as it may after an overflow.
+            room = await make_room(self.host, self.slot, self.compactor, Attempt("overflow"), check.report)
+            check.tokens_freed += room.tokens_freed
+            left = await self._left(check)
+        if self._exceeds(left) or (room.result is not None and not fits(self.host, left)):
             saved = await rescue(self.host, self.slot, check.reason)
             check.tokens_freed += saved.tokens_freed
             left = await self._left(check)
