@@ -7,6 +7,7 @@ loop and writing in a thread while the turn is held, so the tree never changes u
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from octavo.sessions.ids import new_entry_id
 from octavo.sessions.lease import Lease
 from octavo.sessions.planning import Draft, Plan, Planner
 from octavo.sessions.state import Mode, Surroundings, T
+from octavo.sessions.store.disk import on_local_disk
 from octavo.sessions.store.session_file import SessionFile
 from octavo.sessions.store.writer import Job
 from octavo.sessions.tree import SessionTree, is_leaf_marker
@@ -33,6 +35,10 @@ _BATCH = 512
 """Appends that share one write at most."""
 _IN_PLACE = 0.001
 """Seconds the event loop may stand still for a lone append on a fast disk."""
+_LOOK_AROUND = 8
+"""A lone client that is fast lets others in only every so many appends."""
+_TRUSTED = 32
+"""Flushes in a row below that time after which a local disk is written to without a thread."""
 _MOST_PASSED_OVER = 1024
 _ATTEMPTS = 4
 """How often one batch is planned anew because another program keeps changing the file."""
@@ -93,6 +99,8 @@ class SessionActor(WritingSession):
         self._led = False
         self._passing_over = 0
         self._backoff = 1
+        self._fast = 0
+        self._local: bool | None = None
 
     # -- the queue -----------------------------------------------------------------------------------------------
 
@@ -118,7 +126,8 @@ class SessionActor(WritingSession):
         self._led = True
         try:
             # Whoever is ready to append as well gets into the queue now, and so into the same write.
-            await anyio.lowlevel.checkpoint()
+            if self._fast % _LOOK_AROUND == 0:
+                await anyio.lowlevel.checkpoint()
             if self._is_alone():
                 await self._commit_alone(pending)
             if not pending.settled:
@@ -156,21 +165,32 @@ class SessionActor(WritingSession):
         return True
 
     async def _commit_alone(self, pending: _Pending) -> None:
-        """The short way for one append: on a fast disk waking up again would cost half as much as the write itself.
+        """The short way for one append, on a disk whose flushes take less time than two wake-ups of a thread.
 
-        The loop stands still for a millisecond at most; on a slow disk that is tried ever more rarely. What needs
-        more than a plain write (another program's lines, entries that are no JSON) is left to the queue.
+        While flushes stay below a millisecond the loop waits for the thread in place; after many of them on a local
+        disk it writes itself. One slow flush sends the next appends through the queue, ever more of them on a slow
+        disk. What needs more than a plain write (another program's lines, entries that are no JSON) is left to the
+        queue as well.
         """
         planned = self._plan([pending])
         if not planned:
             return
         # From here on the entry is on its way; nobody may take it along a second time.
         self._queue.remove(pending)
-        job = self._surroundings.writers.start(partial(self._write, [planned[0][1]]))
-        if job.wait(_IN_PLACE):
-            self._backoff = 1
-            self._settle_alone(planned, job)
+        start = time.perf_counter()
+        job = Job(partial(self._write, [planned[0][1]]), asyncio.get_running_loop())
+        if self._fast >= _TRUSTED and self._is_local():
+            job.run()
+        elif not self._surroundings.writers.hand_over(job).wait(_IN_PLACE):
+            await self._finish_slowly(planned, job)
             return
+        self._settle_alone(planned, job)
+        took = time.perf_counter() - start
+        self._fast = self._fast + 1 if took < _IN_PLACE else 0
+        self._backoff = 1
+
+    async def _finish_slowly(self, planned: Sequence[tuple[_Pending, Plan]], job: Job[Outcome]) -> None:
+        self._fast = 0
         self._passing_over = self._backoff
         self._backoff = min(2 * self._backoff, _MOST_PASSED_OVER)
         self._turn.acquire_nowait()
@@ -180,6 +200,11 @@ class SessionActor(WritingSession):
             self._settle_alone(planned, job)
         finally:
             self._turn.release()
+
+    def _is_local(self) -> bool:
+        if self._local is None:
+            self._local = self.path is not None and on_local_disk(self.path)
+        return self._local
 
     def _settle_alone(self, planned: Sequence[tuple[_Pending, Plan]], job: Job[Outcome]) -> None:
         try:

@@ -33,6 +33,9 @@ _REMEDIES = {
 }
 
 
+_LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "f2fs", "bcachefs", "tmpfs", "ramfs"})
+
+
 def storage_failed(action: str, path: Path, error: OSError, **data: object) -> OctavoError:
     """Say what the disk refused, about which file, and what to do; `details.errno` is the symbolic name."""
     remedy = _REMEDIES.get(error.errno or 0, "check the disk")
@@ -49,6 +52,18 @@ def storage_errors(action: str, path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise storage_failed(action, path, error) from error
+
+
+def on_local_disk(path: Path) -> bool:
+    """Whether the file is on a disk of this machine, as far as the system tells; network and FUSE never are."""
+    try:
+        device = path.stat().st_dev
+        mounts = Path("/proc/self/mountinfo").read_text()
+    except OSError:
+        return False
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    kinds = {line.partition(" - ")[2].split(" ")[0] for line in mounts.splitlines() if line.split(" ")[2] == wanted}
+    return bool(kinds) and kinds <= _LOCAL
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:

@@ -77,7 +77,10 @@ class WriterThreads:
 
     def start(self, call: Callable[[], T]) -> Job[T]:
         """Hand a call to a thread; it begins at once."""
-        job = Job(call, asyncio.get_running_loop())
+        return self.hand_over(Job(call, asyncio.get_running_loop()))
+
+    def hand_over(self, job: Job[T]) -> Job[T]:
+        """Let a thread run the job; returns it."""
         if self._jobs.qsize() >= self._idle and len(self._threads) < self._limit:
             self._start_thread()
         self._jobs.put(job)
