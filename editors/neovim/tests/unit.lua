@@ -162,6 +162,7 @@ return function()
       },
     })
     h.equal(made.lines, {
+      "",
       "── agent ",
       "Let me look.",
       "  ▸ bash  ls pwd",
@@ -169,9 +170,9 @@ return function()
       "      ls",
       "      pwd",
       "    timeout: 5",
-      "",
     })
-    h.equal(made.levels, { "0", "0", ">1", "1", "1", "1", "1", "0" })
+    h.equal(made.levels, { "0", "0", "0", ">1", "1", "1", "1", "1" })
+    h.equal(made.anchor, 2)
   end)
 
   h.check("a tool result folds, says that it failed, and is cut when it is long", function()
@@ -181,7 +182,7 @@ return function()
       message = { role = "toolResult", toolName = "bash", isError = true, content = { { type = "text", text = ("x\n"):rep(500) } } },
     }, { clip = 10 })
     h.equal(made.lines[1], "  ◂ bash failed  x")
-    h.equal(#made.lines, 13)
+    h.equal(#made.lines, 12)
     h.has(made.lines[12], "K shows the entry whole")
     assert(made.clipped)
     h.equal(made.levels[1], ">1")
@@ -190,8 +191,8 @@ return function()
 
   h.check("a line of a megabyte is cut at a whole character", function()
     local made = block({ id = "r", type = "message", message = { role = "user", content = ("満"):rep(400000) } })
-    assert(#made.lines[2] <= 65536)
-    assert(vim.fn.strchars(made.lines[2]) * 3 == #made.lines[2], "a character was cut in two")
+    assert(#made.lines[3] <= 65536)
+    assert(vim.fn.strchars(made.lines[3]) * 3 == #made.lines[3], "a character was cut in two")
   end)
 
   h.check("a divider is a fold with the summary and the frames", function()
@@ -203,9 +204,9 @@ return function()
       tokensBefore = 82000,
       preserveData = { snapcompact = { frames = { {}, {} } } },
     }, { frames = { { path = "/p/1.png", note = "n1" }, { path = "/p/2.png", note = "n2" } } })
-    h.equal(made.lines[1], "━━ compacted here · 82.0k tokens before · 2 frames · Tea is ready ━━")
-    h.equal(made.levels, { ">1", "1", "1", "1", "1", "1", "1", "0" })
-    h.equal(made.paths, { [5] = "/p/1.png", [7] = "/p/2.png" })
+    h.equal(made.lines[2], "━━ compacted here · 82.0k tokens before · 2 frames · Tea is ready ━━")
+    h.equal(made.levels, { "0", ">1", "1", "1", "1", "1", "1", "1" })
+    h.equal(made.paths, { [4] = "/p/1.png", [6] = "/p/2.png" })
     h.equal(made.kind, "divider")
   end)
 
@@ -290,6 +291,8 @@ return function()
     h.equal(statusline.bar(50, gauge), "##..")
     h.equal(statusline.bar(250, gauge), "####")
     h.equal(statusline.running({ verb = "compacting", phase = "summary", percentage = 40 }), "compacting… summary 40%")
+    h.equal(statusline.running({ verb = "compacting", phase = "turnPrefix" }), "compacting… begun turn")
+    h.equal(statusline.running({ verb = "shaking" }), "shaking…")
   end)
 
   h.check("a configuration with mistakes is told what they are", function()

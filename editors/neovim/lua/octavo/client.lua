@@ -28,6 +28,8 @@ local waiting = {}
 local listeners = {}
 local stopping = false
 local tokens = 0
+---@type integer? Id of the client that counts; what older ones still do is of no interest.
+local current
 
 ---Call a function for each notification of a name, and for `octavo/lost` and `octavo/back`.
 ---@param name string
@@ -100,7 +102,12 @@ local function fail_pending(failure)
   end
 end
 
-local function on_exit(code)
+---@param code integer
+---@param id integer
+local function on_exit(code, id)
+  if id ~= current then
+    return
+  end
   local was = M.state
   M.lsp = nil
   M.state = "off"
@@ -227,35 +234,37 @@ local function start()
     models = values.models,
     settings = values.settings,
   })
-  local id = vim.lsp.start(
-    vim.tbl_deep_extend("force", base, {
-      name = "octavo",
-      cmd = transport(command),
-      init_options = init,
-      handlers = vim.tbl_extend("keep", base.handlers or {}, handlers()),
-      on_init = on_init,
-      on_exit = function(code)
-        vim.schedule(function()
-          on_exit(code)
-        end)
-      end,
-    }),
-    {
-      attach = false,
-      reuse_client = function()
-        return false
-      end,
-      silent = true,
-    }
-  )
+  if next(init) == nil then
+    init = vim.empty_dict() -- a plain empty table would be a list on the wire
+  end
+  local lsp_config = vim.tbl_deep_extend("force", base, {
+    name = "octavo",
+    cmd = transport(command),
+    handlers = vim.tbl_extend("keep", base.handlers or {}, handlers()),
+    on_init = on_init,
+    on_exit = function(code, _, client_id)
+      vim.schedule(function()
+        on_exit(code, client_id)
+      end)
+    end,
+  })
+  lsp_config.init_options = init -- merged, it would lose what makes it an object
+  local id = vim.lsp.start(lsp_config, {
+    attach = false,
+    reuse_client = function()
+      return false
+    end,
+    silent = true,
+  })
   if not id then
     M.state = "off"
     release(errors.new("no-server", ("`%s` could not be started; see :LspLog."):format(table.concat(command, " "))))
     return
   end
+  current = id
   local client = vim.lsp.get_client_by_id(id)
   vim.defer_fn(function()
-    if M.state == "starting" and client and not client.initialized then
+    if current == id and M.state == "starting" and client and not client.initialized then
       stopping = true
       M.state = "off"
       release(errors.new("no-server", ("`%s` said nothing; is it an octavo server?"):format(table.concat(command, " "))))
@@ -339,11 +348,15 @@ end
 
 ---End the server and stay without it until the next request.
 function M.stop()
-  stopping = true
-  if M.lsp then
-    M.lsp:stop()
+  stopping, current = true, nil
+  local client = M.lsp
+  M.lsp, M.state, M.attempts = nil, "off", 0
+  if client then
+    client:stop()
   end
-  M.state = "off"
+  local failure = errors.new("server-stopped", "The connection to the server was closed.")
+  fail_pending(failure)
+  release(failure)
 end
 
 -- Neovim never hands an answer -32800 to the callback; that the request is complete it does tell.

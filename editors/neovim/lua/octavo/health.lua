@@ -15,9 +15,13 @@ local function check_server()
     return
   end
   health.ok(("The server command is `%s`."):format(words))
-  local result = vim.system({ command[1], "--version" }, { text = true, timeout = 10000 }):wait()
-  if command[1] ~= "uvx" and result.code == 0 then
-    health.ok(vim.trim(result.stdout))
+  if vim.fs.basename(command[1]) == "octavo" then
+    local result = vim.system({ command[1], "--version" }, { text = true, timeout = 10000 }):wait()
+    if result.code == 0 then
+      health.ok(("Its version is %s."):format(vim.trim(result.stdout)))
+    else
+      health.warn(("`%s --version` failed: %s"):format(command[1], vim.trim(result.stderr or "")))
+    end
   end
   local done, failure = false, nil
   client.ensure(function(problem)

@@ -62,7 +62,7 @@ function M.lines(plan)
         strategy.strategy,
         text.short(strategy.tokensAfter),
         strategy.modelCalls,
-        cost and ("$%.2f"):format(cost) or "?",
+        strategy.modelCalls == 0 and "free" or cost and ("$%.2f"):format(cost) or "unknown",
         table.concat(notes, ", ")
       )
       strategies[#lines] = strategy.strategy

@@ -9,12 +9,20 @@ function M.bar(percent, gauge)
   return gauge.full:rep(full) .. gauge.empty:rep(gauge.width - full)
 end
 
+local phases = {
+  prepare = "preparing",
+  hooks = "asking hooks",
+  turnPrefix = "begun turn",
+  shortSummary = "short summary",
+  write = "writing",
+}
+
 ---@param operation octavo.Operation
 ---@return string
 function M.running(operation)
   local words = operation.verb .. "…"
   if operation.phase then
-    words = words .. " " .. operation.phase
+    words = words .. " " .. (phases[operation.phase] or operation.phase)
   end
   if operation.percentage and operation.percentage > 0 then
     words = ("%s %d%%"):format(words, operation.percentage)
@@ -36,7 +44,7 @@ function M.component(options)
   if session.operation then
     words = M.running(session.operation)
   elseif require("octavo.client").state ~= "ready" then
-    words = "octavo away"
+    words = "away"
   elseif not usage then
     words = "…"
   elseif type(usage.percent) == "number" then

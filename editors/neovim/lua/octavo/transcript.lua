@@ -97,7 +97,7 @@ local function decorate(view, first, last)
       })
     end
     if block.kind == "divider" then
-      vim.api.nvim_buf_set_extmark(view.buffer, namespace, start - 1, 0, {
+      vim.api.nvim_buf_set_extmark(view.buffer, namespace, start + block.anchor - 2, 0, {
         sign_text = "◆",
         sign_hl_group = "OctavoDivider",
         line_hl_group = "OctavoDivider",
@@ -269,7 +269,7 @@ function M.jump(view, id)
   for i, block in ipairs(view.blocks) do
     if block.id == id and #block.lines > 0 then
       for _, window in ipairs(vim.fn.win_findbuf(view.buffer)) do
-        vim.api.nvim_win_set_cursor(window, { view.starts[i], 0 })
+        vim.api.nvim_win_set_cursor(window, { view.starts[i] + block.anchor - 1, 0 })
         vim.api.nvim_win_call(window, function()
           vim.cmd("normal! zvzt")
         end)
@@ -393,7 +393,7 @@ local function expand(view, number, block)
     refold(view)
     for _, window in ipairs(vim.fn.win_findbuf(view.buffer)) do
       vim.api.nvim_win_call(window, function()
-        vim.api.nvim_win_set_cursor(window, { start, 0 })
+        vim.api.nvim_win_set_cursor(window, { start + filled.anchor - 1, 0 })
         pcall(vim.cmd, "normal! zo")
       end)
     end
@@ -447,7 +447,7 @@ local function hop(view, step, wanted)
   local here = vim.api.nvim_win_get_cursor(0)[1]
   local first, last = (step == 1 and 1 or #view.blocks), (step == 1 and #view.blocks or 1)
   for i = first, last, step do
-    local start = view.starts[i]
+    local start = view.starts[i] + view.blocks[i].anchor - 1
     if (start - here) * step > 0 and wanted(view.blocks[i]) and #view.blocks[i].lines > 0 then
       vim.api.nvim_win_set_cursor(0, { start, 0 })
       return
@@ -461,7 +461,7 @@ local function maps(view)
     return block.kind == "divider"
   end
   local function spoken(block)
-    return block.groups[1] == "OctavoUser"
+    return block.groups[block.anchor] == "OctavoUser"
   end
   local list
   local function add(plug, keys, desc, run)

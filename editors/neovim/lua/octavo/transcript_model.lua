@@ -5,6 +5,7 @@ local text = require("octavo.text")
 
 ---@class octavo.Block
 ---@field id string Entry.
+---@field anchor integer Line the block begins with for a reader, after the blank one.
 ---@field kind "message"|"divider"|"slim"|"hidden"
 ---@field lines string[]
 ---@field levels string[] 'foldexpr' values, one a line.
@@ -27,7 +28,7 @@ Writer.__index = Writer
 ---@param id string
 ---@param clip number
 local function writer(id, clip)
-  local block = { id = id, kind = "message", lines = {}, levels = {}, groups = {}, paths = {}, clipped = false }
+  local block = { id = id, anchor = 1, kind = "message", lines = {}, levels = {}, groups = {}, paths = {}, clipped = false }
   return setmetatable({ block = block, clip = clip }, Writer)
 end
 
@@ -38,6 +39,13 @@ function Writer:line(line, level, group)
   if group then
     block.groups[#block.lines] = group
   end
+end
+
+---A blank line and a line to find the block by.
+function Writer:heading(line, level, group)
+  self:line("", "0")
+  self:line(line, level, group)
+  self.block.anchor = #self.block.lines
 end
 
 ---Text, cut where it is too long to be read here.
@@ -193,10 +201,9 @@ local function write_divider(self, entry, options)
   end
   local short = text.present(entry.shortSummary)
   if type(short) == "string" then
-    table.insert(words, text.flat(short))
+    table.insert(words, text.cut(text.flat(short), 60))
   end
-  self:line("━━ " .. table.concat(words, " · ") .. " ━━", ">1", "OctavoDivider")
-  self:text(type(entry.summary) == "string" and entry.summary or "(no summary)", "1", nil, "  ")
+  self:heading("━━ " .. table.concat(words, " · ") .. " ━━", ">1", "OctavoDivider")
   for i, frame in ipairs(options.frames or {}) do
     self:line(("  frame %d: %s"):format(i, frame.note), "1", "OctavoMeta")
     self:line("  " .. frame.path, "1", "OctavoPath")
@@ -205,7 +212,7 @@ local function write_divider(self, entry, options)
   if frames > 0 and not options.frames then
     self:line(("  %s; <CR> writes them to files"):format(text.plural(frames, "frame")), "1", "OctavoMeta")
   end
-  self:line("", "0")
+  self:text(type(entry.summary) == "string" and entry.summary or "(no summary)", "1", nil, "  ")
 end
 
 local slim = {
@@ -240,23 +247,18 @@ function M.block(entry, options)
     local bare = message.role == "toolResult"
       or message.role == "assistant" and vim.trim(M.plain(message.content)) == "" and message.stopReason ~= "error"
     if not bare then
-      self:line(heading(entry, options.icons[message.role] or message.role), "0", "OctavoAgent")
+      self:heading(heading(entry, options.icons[message.role] or message.role), "0", "OctavoAgent")
     end
     writers[message.role](self, message)
-    if not bare or message.role == "toolResult" then
-      self:line("", "0")
-    end
     return block
   elseif message then
     local role = tostring(message.role)
-    self:line(heading(entry, options.icons[role] or role), "0", role == "user" and "OctavoUser" or "OctavoAgent")
+    self:heading(heading(entry, options.icons[role] or role), "0", role == "user" and "OctavoUser" or "OctavoAgent")
     self:text(M.plain(message.content), "0")
-    self:line("", "0")
     return block
   elseif entry.type == "custom_message" and entry.display ~= false then
-    self:line(heading(entry, tostring(entry.customType)), "0", "OctavoMeta")
+    self:heading(heading(entry, tostring(entry.customType)), "0", "OctavoMeta")
     self:text(M.plain(entry.content), "0")
-    self:line("", "0")
     return block
   end
   local words = slim[entry.type] and slim[entry.type](entry)
