@@ -19,6 +19,9 @@ COMMANDS: dict[str, str] = {
     "demo": "compact a copy of an example session, or of yours, and show every step",
     "serve": "run the daemon on stdio, a unix socket, TCP or WebSocket",
     "attach": "connect stdin and stdout to the running daemon, or start it",
+    "ps": "show the running daemon: clients, sessions, work, counters",
+    "tick": "give idle sessions of the running daemon their maintenance",
+    "doctor": "look whether everything octavo needs works here",
 }
 """Subcommand → one line of help."""
 

@@ -32,7 +32,8 @@ def test_every_method_of_the_protocol_is_in_the_table() -> None:
     )
     other = (
         "snapcompact/shapes snapcompact/estimate snapcompact/render snapcompact/inline model/list model/register "
-        "settings/get settings/update maintenance/tick llm/complete agent/abort hook/sessionBeforeCompact "
+        "settings/get settings/update daemon/status daemon/metrics "
+        "maintenance/tick llm/complete agent/abort hook/sessionBeforeCompact "
         "hook/sessionCompacting hook/sessionBeforeTree"
     )
     assert set(METHODS) == {f"session/{name}" for name in session.split()} | set(other.split())
