@@ -37,7 +37,7 @@ _IN_PLACE = 0.001
 """Seconds the event loop may stand still for a lone append on a fast disk."""
 _LOOK_AROUND = 8
 """A lone client that is fast lets others in only every so many appends."""
-_TRUSTED = 32
+_TRUSTED = 16
 """Flushes in a row below that time after which a local disk is written to without a thread."""
 _MOST_PASSED_OVER = 1024
 _ATTEMPTS = 4
