@@ -573,3 +573,14 @@ async def test_aborting_a_recovery_puts_everything_back() -> None:
     assert in_context(made, failed)
     assert [e.aborted for e in ends(made)] == [True]
     assert made.slot.current is None
+
+
+async def test_with_little_headroom_a_small_gain_is_taken_too() -> None:
+    """BR-053: 198,500 of 200,000 used, and the removable part is small."""
+    made = await session(2, settings=settings(compaction__keepRecentTokens=16_000))
+    await made.session.append(messages=[user(text(7_400)), assistant("Yes.")])
+    before = made.host.estimator.total(build_context(made.session.branch()).messages)
+    assert before > 17_000
+    done = await turn_end(made)
+    assert done.action == "compacted"
+    assert done.usage.tokens < before
