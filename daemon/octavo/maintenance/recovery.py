@@ -5,6 +5,10 @@ helps, the turn comes back and a person is told. Bounded: one recovery from an o
 until a turn succeeds (BR-038, engine.md §13.2, §17c 97-101, 107).
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import anyio
 import anyio.to_thread
 
 from octavo.maintenance.byte_budget import ImageSizes
@@ -20,7 +24,7 @@ from octavo.maintenance.operations import OperationSlot
 from octavo.maintenance.promotion import promote, promotion_of
 from octavo.maintenance.reducing import shake_images
 from octavo.maintenance.rescue import rescue
-from octavo_protocol.errors import ErrorKind
+from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.methods.common import Reason
 from octavo_protocol.methods.maintenance import Directive, Next
 
@@ -54,7 +58,8 @@ class Recovery:
             return await self._give_up(check, reason, spent)
         if (promotion := promotion_of(self.host)) is not None:
             dropped = await self._drop(check)
-            await promote(self.host, promotion, reason)
+            async with self._or_back(dropped):
+                await promote(self.host, promotion, reason)
             return await check.answer(
                 "promoted", self._again(check), reason=reason, model=promotion.after.ref, drop_entry_id=dropped.entry_id
             )
@@ -62,13 +67,14 @@ class Recovery:
             return await self._refused(check, reason, why)
         dropped = await self._drop(check)
         trigger = check.full.tokens if reason == "incomplete" else None
-        room = await make_room(
-            self.host, self.slot, self.compactor, Attempt(reason, will_retry=True, trigger_tokens=trigger), check.report
-        )
-        check.tokens_freed += room.tokens_freed
-        if room.handoff is not None:
-            return await self._handed_off(check, reason, room, dropped)
-        return await self._made_room(check, reason, room, dropped)
+        attempt = Attempt(reason, will_retry=True, trigger_tokens=trigger)
+        async with self._or_back(dropped):
+            room = await make_room(self.host, self.slot, self.compactor, attempt, check.report)
+            check.tokens_freed += room.tokens_freed
+            if room.handoff is not None:
+                return await self._handed_off(check, reason, room, dropped)
+            return await self._made_room(check, reason, room, dropped)
+        raise AssertionError("the block above returns or raises")
 
     async def too_many_bytes(self, check: Check, finding: Finding) -> Directive:
         """Recover from a request whose body was too large: by its images if it has any, else by its tokens."""
@@ -78,7 +84,8 @@ class Recovery:
         total = await anyio.to_thread.run_sync(self.images.total, check.path)
         if total and self._forbidden(check, "overflow") is None:
             dropped = await self._drop(check)
-            done = await shake_images(self.host, keep_bytes=total // 2)
+            async with self._or_back(dropped):
+                done = await shake_images(self.host, keep_bytes=total // 2)
             if done.result.images_dropped:
                 self.memory.overflows += 1
                 check.tokens_freed += done.result.tokens_freed
@@ -207,6 +214,16 @@ class Recovery:
         before = last_turn(check.path[: check.turn.position])
         self.memory.recovering(before.entry_id if before is not None else None)
         return dropped
+
+    @asynccontextmanager
+    async def _or_back(self, dropped: Dropped) -> AsyncIterator[None]:
+        """Put the failed turn back when the block does not come to its end, whatever ends it."""
+        try:
+            yield
+        except BaseException:
+            with anyio.CancelScope(shield=True), suppress(OctavoError):
+                await put_back(self.host.session, dropped)
+            raise
 
     def _count(self, reason: Reason) -> None:
         if reason == "overflow":

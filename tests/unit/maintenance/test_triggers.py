@@ -584,3 +584,17 @@ async def test_with_little_headroom_a_small_gain_is_taken_too() -> None:
     done = await turn_end(made)
     assert done.action == "compacted"
     assert done.usage.tokens < before
+
+
+async def test_a_host_that_goes_away_during_a_recovery_leaves_the_failed_turn_in_its_place() -> None:
+    made = await session(completion=ScriptedModel(hang=True))
+    failed = await fail(made)
+    before = made.session.leaf_id
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(turn_end, made)
+            await made.host.completion.asked.wait()
+            tasks.cancel_scope.cancel()
+    assert made.session.leaf_id == before
+    assert in_context(made, failed)
+    assert [e.aborted for e in ends(made)] == [True]

@@ -1,6 +1,5 @@
 """What a host asks at its turn ends, idle maintenance, handoff, and the tick."""
 
-import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -22,8 +21,6 @@ from octavo_protocol.methods.maintenance import (
     TickResult,
 )
 
-_log = logging.getLogger(__name__)
-
 R = TypeVar("R")
 
 advertise(
@@ -36,6 +33,7 @@ async def check_maintenance(connection: Connection, params: CheckMaintenancePara
     """Do what is due and say what the host does next; what runs goes on when this client leaves."""
     session = connection.daemon.service(SessionHub).writable(connection, params.session_id)
     maintainer = session.maintainer
+    await session.fresh()
     with connection.progress(params.work_done_token, "Maintaining the context") as progress:
         return await _run(
             connection,
@@ -57,6 +55,7 @@ async def run_idle_compaction(connection: Connection, params: RunIdleCompactionP
     from octavo.maintenance.idle import run_idle  # noqa: PLC0415 - heavy
 
     session = connection.daemon.service(SessionHub).writable(connection, params.session_id)
+    await session.fresh()
     with connection.progress(params.work_done_token, "Compacting an idle session") as progress:
         return await _run(connection, session, lambda: run_idle(session.maintainer, progress.report))
 
@@ -69,6 +68,7 @@ async def hand_off(connection: Connection, params: HandoffParams) -> HandoffResu
     session = connection.daemon.service(SessionHub).writable(connection, params.session_id)
     wish = HandoffWish("manual", params.custom_instructions, params.model, params.save_to_disk)
     handoffs = HandoffSession(session.host, session.slot)
+    await session.fresh()
     with connection.progress(params.work_done_token, "Handing over") as progress:
         return await _run(connection, session, lambda: handoffs.hand_off(wish, progress.report))
 
@@ -76,35 +76,39 @@ async def hand_off(connection: Connection, params: HandoffParams) -> HandoffResu
 @handles("maintenance/tick")
 async def tick(connection: Connection, params: TickParams) -> TickResult:
     """Give every open session that has been idle for long enough its idle maintenance, one after the other."""
+    sessions = tuple(connection.daemon.service(SessionHub).sessions.values())
+    return TickResult(sessions=[await _ticked(connection, session, params.idle_for_ms) for session in sessions])
+
+
+async def _ticked(connection: Connection, session: OpenSession, needed_ms: int | None) -> TickedSession:
+    """One session's part of a tick; what fails for it is told and does not stop the others."""
     from octavo.maintenance.idle import idle_seconds, not_due, run_idle  # noqa: PLC0415 - heavy
 
-    done = []
-    for session in tuple(connection.daemon.service(SessionHub).sessions.values()):
-        if session.live.mode == "read":
-            done.append(TickedSession(session_id=session.session_id, ran=False, reason="it is open for reading only"))
-            continue
-        maintainer = session.maintainer
-        needed_ms = params.idle_for_ms
-        if needed_ms is None:
-            needed_ms = int(idle_seconds(session.host.settings.compaction) * 1000)
+    if session.live.mode == "read":
+        return TickedSession(session_id=session.session_id, ran=False, reason="it is open for reading only")
+    if needed_ms is None:
+        needed_ms = int(idle_seconds(session.host.settings.compaction) * 1000)
+    idle_ms = session.idle_for() * 1000
+    try:
         with session.in_use():
-            why = await not_due(maintainer)
-            if why is None and session.idle_for() * 1000 < needed_ms:
-                why = f"it has not been idle for {needed_ms / 1000:g} s"
-            if why is not None:
-                done.append(TickedSession(session_id=session.session_id, ran=False, reason=why))
-                continue
-            ran = await run_detached(connection, lambda m=maintainer: run_idle(m), session.slot.abort)  # type: ignore[misc]
-        done.append(
-            TickedSession(
-                session_id=session.session_id,
-                ran=ran.ran,
-                reason=ran.reason,
-                tokens_before=ran.result.tokens_before if ran.result is not None else None,
-                tokens_after=ran.result.tokens_after if ran.result is not None else None,
-            )
-        )
-    return TickResult(sessions=done)
+            await session.fresh()
+            why = await not_due(session.maintainer)
+        if why is None and idle_ms < needed_ms:
+            why = f"it has not been idle for {needed_ms / 1000:g} s"
+        if why is not None:
+            return TickedSession(session_id=session.session_id, ran=False, reason=why)
+        done = await _run(connection, session, lambda: run_idle(session.maintainer))
+    except OctavoError as error:
+        if error.kind is ErrorKind.CANCELLED:
+            raise
+        return TickedSession(session_id=session.session_id, ran=False, reason=error.message)
+    return TickedSession(
+        session_id=session.session_id,
+        ran=done.ran,
+        reason=done.reason,
+        tokens_before=done.result.tokens_before if done.result is not None else None,
+        tokens_after=done.result.tokens_after if done.result is not None else None,
+    )
 
 
 async def _run(connection: Connection, session: OpenSession, work: Callable[[], Awaitable[R]]) -> R:
