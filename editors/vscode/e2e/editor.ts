@@ -58,7 +58,7 @@ export class Editor {
     const browser = await chromium.launch({ executablePath: setup.chromium, args: ["--no-sandbox", "--disable-gpu"] });
     const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, permissions: ["clipboard-read", "clipboard-write"] });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(40_000);
     await page.goto(`http://127.0.0.1:${port}/?folder=${setup.workspace}`, { waitUntil: "domcontentloaded" });
     await page.locator(".monaco-workbench .activitybar").waitFor({ timeout: 60_000 });
     const editor: Editor = new Editor(server, browser, page, setup.shots);
@@ -68,9 +68,13 @@ export class Editor {
 
   /** Run a command by its title. */
   async command(title: string): Promise<void> {
-    await this.page.keyboard.press("F1");
     const input = this.page.locator(".quick-input-widget input").first();
-    await input.waitFor();
+    // One that is closing is still to be seen for a moment.
+    await input.waitFor({ state: "hidden", timeout: 3_000 }).catch(() => this.page.keyboard.press("Escape"));
+    for (let tries = 0; tries < 10 && !(await input.isVisible()); tries++) {
+      await this.page.keyboard.press("F1");
+      await input.waitFor({ timeout: 2_000 }).catch(() => this.page.locator(".part.titlebar .window-title").click());
+    }
     await input.fill(`>${title}`);
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
     await this.page.keyboard.press("Enter");
@@ -93,6 +97,21 @@ export class Editor {
     return this.page.locator(".pane-body .monaco-list-row", { hasText: text }).first();
   }
 
+  file(name: string): Locator {
+    return this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: name });
+  }
+
+  /** Choose from the context menu of something. */
+  async menu(on: Locator, title: string): Promise<void> {
+    const item = this.page.locator(".context-view .action-item", { hasText: title }).first();
+    await on.click({ button: "right" });
+    await item.waitFor();
+    // A menu ignores the mouse for a moment, lest the click that opened it also chooses.
+    await this.page.waitForTimeout(400);
+    await item.click();
+    await item.waitFor({ state: "hidden" });
+  }
+
   notification(text: string | RegExp): Locator {
     return this.page.locator(".notification-toast", { hasText: text }).first();
   }
@@ -110,6 +129,9 @@ export class Editor {
   async press(notification: Locator, button: string): Promise<void> {
     await notification.hover();
     await notification.locator("a.monaco-button, a.monaco-text-button", { hasText: button }).first().click();
+    await notification.waitFor({ state: "hidden" });
+    // A toast that goes gives the focus back to where it was, a moment later.
+    await this.page.waitForTimeout(300);
   }
 
   async dismissAll(): Promise<void> {
@@ -118,6 +140,8 @@ export class Editor {
 
   /** Take a picture. */
   async shot(name: string): Promise<void> {
+    // Toasts and lists move for a moment.
+    await this.page.waitForTimeout(450);
     this.count += 1;
     const path = join(this.shots, `${String(this.count).padStart(2, "0")}-${name}.png`);
     await this.page.screenshot({ path });

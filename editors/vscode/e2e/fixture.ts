@@ -109,3 +109,33 @@ function listing(part: string, task: number): string {
   );
   return `${lines.join("\n")}\n${(task * 7) % 90 + 3} passed in ${(task % 13) / 10 + 0.2}s`;
 }
+
+/** Title and first message of sessions that the list shows. */
+export const LISTED = [
+  ["Pilots: a rota that survives holidays", "The rota forgets public holidays. Please find out where."],
+  ["Fog horn protocol", "Write down how the fog horn is switched on by hand."],
+] as const;
+
+
+/** A server that greets with another protocol version. */
+export const OLD_SERVER = `#!${process.execPath}
+let data = "";
+process.stdin.on("data", (chunk) => {
+  data += chunk;
+  const match = /Content-Length: (\\d+)\\r\\n\\r\\n/.exec(data);
+  if (match && data.length >= match.index + match[0].length + Number(match[1])) {
+    const request = JSON.parse(data.slice(match.index + match[0].length, match.index + match[0].length + Number(match[1])));
+    data = data.slice(match.index + match[0].length + Number(match[1]));
+    if (request.id !== undefined) {
+      const result = request.method === "initialize"
+        ? { capabilities: { experimental: { sessionTree: { protocolVersion: 0, methods: [], notifications: [], strategies: [], formats: [] } } }, serverInfo: { name: "octavo", version: "0.0.1" } }
+        : null;
+      const body = JSON.stringify({ jsonrpc: "2.0", id: request.id, result });
+      process.stdout.write("Content-Length: " + Buffer.byteLength(body) + "\\r\\n\\r\\n" + body);
+    } else if (request.method === "exit") {
+      process.exit(0);
+    }
+  }
+});
+process.stdin.on("end", () => process.exit(0));
+`;

@@ -7,13 +7,14 @@
  */
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { spawnClient, type OctavoClient } from "octavo-client/node";
+
 import { Editor } from "./editor.ts";
-import { NEEDLE, OLD_MESSAGE, writeSession } from "./fixture.ts";
+import { LISTED, NEEDLE, OLD_MESSAGE, OLD_SERVER, writeSession } from "./fixture.ts";
 import { Model } from "./model.ts";
 
 const [tools = "", octavo = "", vsix = "", shots = ""] = process.argv.slice(2);
@@ -25,6 +26,7 @@ const model = await Model.start();
 const started = Date.now();
 
 writeSession(session, workspace);
+await writeListed();
 writeFileSync(join(workspace, "notes.jsonl"), '{"this": "is no session"}\n');
 const editor = await Editor.start({
   codeServer: join(tools, "prefix", "bin", "code-server"),
@@ -65,9 +67,7 @@ function daemonPid(): number {
 
 try {
   await step("open a session from the explorer", async () => {
-    const file = page.locator(".explorer-folders-view .monaco-list-row", { hasText: "harbour.jsonl" });
-    await file.click({ button: "right" });
-    await page.locator(".context-view .action-label", { hasText: "Open as octavo Session" }).click();
+    await editor.menu(editor.file("harbour.jsonl"), "Open as octavo Session");
     await editor.transcript.locator("article").last().waitFor({ timeout: 30_000 });
     await page.locator('.activitybar a[aria-label^="octavo"]').click();
     await editor.row("Where are we, and what is left").waitFor();
@@ -199,12 +199,6 @@ try {
 
   await step("frames as pictures", async () => {
     await editor.command("octavo: Preview Compaction…");
-    await editor.choice("Pictures of the text").waitFor();
-    await page.keyboard.press("Escape");
-    await editor.command("Preferences: Open User Settings (JSON)");
-    await page.keyboard.press("Escape");
-    await page.waitForTimeout(300);
-    await editor.command("octavo: Preview Compaction…");
     await editor.choice("Pictures of the text").click();
     await editor.notification("Edit the summary as you like").waitFor({ timeout: 60_000 });
     await editor.press(editor.notification("Edit the summary as you like"), "Apply");
@@ -221,8 +215,7 @@ try {
 
   await step("a file that is no session", async () => {
     await page.locator('.activitybar a[aria-label^="Explorer"]').click();
-    await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "notes.jsonl" }).click({ button: "right" });
-    await page.locator(".context-view .action-label", { hasText: "Open as octavo Session" }).click();
+    await editor.menu(editor.file("notes.jsonl"), "Open as octavo Session");
     await editor.notification("notes.jsonl").waitFor();
     await editor.shot("no-session");
     await editor.dismissAll();
@@ -233,8 +226,7 @@ try {
     writeSession(other, workspace, 40);
     const holder = await hold(other);
     try {
-      await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "held.jsonl" }).click({ button: "right" });
-      await page.locator(".context-view .action-label", { hasText: "Open as octavo Session" }).click();
+      await editor.menu(editor.file("held.jsonl"), "Open as octavo Session");
       const told = page.locator(".notification-toast").filter({ has: page.getByText("Open Read-Only") }).first();
       await told.waitFor();
       await editor.shot("locked");
@@ -242,7 +234,7 @@ try {
       await editor.transcript.getByText("read-only").waitFor();
       await editor.shot("read-only");
     } finally {
-      holder.kill("SIGKILL");
+      await holder.close();
     }
     await editor.dismissAll();
   });
@@ -291,48 +283,22 @@ async function setSetting(name: string, value: unknown): Promise<void> {
 }
 
 /** A server of somebody else that has the session open. */
-async function hold(path: string): Promise<ReturnType<typeof spawn>> {
-  const holder = spawn(octavo, ["serve", "--stdio"], { stdio: ["pipe", "pipe", "inherit"] });
-  const send = (message: unknown): void => {
-    const body = JSON.stringify(message);
-    holder.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-  };
-  send({ jsonrpc: "2.0", id: 1, method: "initialize", params: { processId: process.pid, rootUri: null, capabilities: {} } });
-  send({ jsonrpc: "2.0", method: "initialized", params: {} });
-  send({ jsonrpc: "2.0", id: 2, method: "session/open", params: { path } });
-  let text = "";
-  await new Promise<void>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`nobody holds the session: ${text}`)), 20_000);
-    holder.stdout.on("data", (chunk: Buffer) => {
-      text += chunk.toString();
-      if (text.includes('"id":2')) {
-        clearTimeout(late);
-        resolve();
-      }
-    });
-  });
+async function hold(path: string): Promise<OctavoClient> {
+  const holder = await spawnClient({ command: octavo, args: ["serve", "--stdio"] });
+  await holder.session.open({ path });
   return holder;
 }
 
-/** A server that greets with another protocol version. */
-const OLD_SERVER = `#!${process.execPath}
-let data = "";
-process.stdin.on("data", (chunk) => {
-  data += chunk;
-  const match = /Content-Length: (\\d+)\\r\\n\\r\\n/.exec(data);
-  if (match && data.length >= match.index + match[0].length + Number(match[1])) {
-    const request = JSON.parse(data.slice(match.index + match[0].length, match.index + match[0].length + Number(match[1])));
-    data = data.slice(match.index + match[0].length + Number(match[1]));
-    if (request.id !== undefined) {
-      const result = request.method === "initialize"
-        ? { capabilities: { experimental: { sessionTree: { protocolVersion: 0, methods: [], notifications: [], strategies: [], formats: [] } } }, serverInfo: { name: "octavo", version: "0.0.1" } }
-        : null;
-      const body = JSON.stringify({ jsonrpc: "2.0", id: request.id, result });
-      process.stdout.write("Content-Length: " + Buffer.byteLength(body) + "\\r\\n\\r\\n" + body);
-    } else if (request.method === "exit") {
-      process.exit(0);
-    }
+/** Two sessions of the folder, where the server keeps them. */
+async function writeListed(): Promise<void> {
+  const client = await spawnClient(
+    { command: octavo, args: ["serve", "--stdio"] },
+    { settings: { "sessions.root": join(home, "sessions") } },
+  );
+  for (const [title, question] of LISTED) {
+    const { sessionId } = await client.session.create({ cwd: workspace, title, model: "local/small" });
+    const answer = { role: "assistant" as const, content: [{ type: "text" as const, text: "Done, with a test." }], provider: "local", model: "small", stopReason: "stop" as const };
+    await client.session.append({ sessionId, messages: [{ role: "user", content: question }, answer] });
   }
-});
-process.stdin.on("end", () => process.exit(0));
-`;
+  await client.close();
+}

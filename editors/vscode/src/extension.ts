@@ -16,7 +16,7 @@ import { SessionList } from "./session/list.ts";
 import type { OpenSession } from "./session/session.ts";
 import { Sessions } from "./session/sessions.ts";
 import { Transcripts } from "./transcript/transcripts.ts";
-import type { TreeFilter } from "./tree/outline.ts";
+import type { DoorItem, TreeFilter } from "./tree/outline.ts";
 import { SessionTree, type TreeElement } from "./tree/view.ts";
 
 /** Called by the editor. */
@@ -59,8 +59,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const withEntry = (deed: (session: OpenSession, id: string, label?: string) => unknown) => (target?: Target) => {
     const chosen = target ?? tree.view.selection[0];
     const session = isPlace(chosen) ? chosen.session : sessions.current;
-    const id = isPlace(chosen) ? chosen.id : isTreeElement(chosen) && chosen.kind === "entry" ? chosen.item.row.id : undefined;
-    const label = isTreeElement(chosen) && chosen.kind === "entry" ? chosen.item.row.label : undefined;
+    const id = isPlace(chosen) ? chosen.id : isTreeElement(chosen) && chosen.kind === "entry" ? chosen.row.id : undefined;
+    const label = isTreeElement(chosen) && chosen.kind === "entry" ? chosen.row.label : undefined;
     return session === undefined || id === undefined ? undefined : deed(session, id, label);
   };
 
@@ -94,7 +94,7 @@ export function activate(context: vscode.ExtensionContext): void {
   on("search", withSession((session) => moving.search(session)));
   on("filter", () => moving.filter(tree.filter, (filter: TreeFilter) => tree.setFilter(filter)));
   on("filterDefault", () => tree.setFilter("default"));
-  on("more", (where: "before" | "after" | "sessions") => (where === "sessions" ? list.more() : tree.more(where)));
+  on("more", (door: DoorItem | "sessions") => (door === "sessions" ? list.more() : tree.more(door)));
   on("revealLeaf", () => tree.revealLeaf());
   on("refreshSessions", () => list.refresh());
   on("showAllSessions", () => list.showAll(true));

@@ -57,7 +57,7 @@ export class Moving {
         { label: "$(debug-step-into) Just go there", summarize: false },
         { label: "$(git-merge) Summarise what is left behind", description: "a model writes it", summarize: true },
       ],
-      { title: "Go to Message", placeHolder: picked.label.replace(/^\$\([\w-]+\) /, "") },
+      { title: "Go to Message", placeHolder: picked.label.replace(/^\$\([\w-]+\) /, ""), ignoreFocusOut: true },
     );
     if (how !== undefined) {
       await (how.summarize ? this.goWithSummary(session, picked.id) : this.go(session, picked.id));
@@ -78,6 +78,7 @@ export class Moving {
     const words = await vscode.window.showInputBox({
       title: "Summary of What Is Left Behind",
       prompt: "Instructions instead of the usual ones; leave it empty for those.",
+      ignoreFocusOut: true,
     });
     if (words === undefined) {
       return;

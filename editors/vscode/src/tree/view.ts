@@ -5,17 +5,20 @@ import * as vscode from "vscode";
 
 import type { OpenSession } from "../session/session.ts";
 import type { Sessions } from "../session/sessions.ts";
-import { Rows, outline, size, type Outline, type OutlineItem, type TreeFilter } from "./outline.ts";
+import { Rows, STEP, outline, plain, size, type Ask, type DoorItem, type EntryItem, type Outline, type OutlineItem, type TreeFilter } from "./outline.ts";
 
-/** Rows of the first window, and how many more each step shows. */
+/** Rows of the first window; it is widened until so much of the active path is there. */
 const WINDOW = 500;
+const ENOUGH = 150;
+const ROUNDS = 5;
 const LARGEST = 10_000;
 const SETTLE_MS = 120;
+const LAYOUT_MS = 250;
 
-/** An element of the view: an entry, or the door to more of them. */
-export type TreeElement = { kind: "entry"; item: OutlineItem } | { kind: "more"; where: "before" | "after"; count: number };
+/** An element of the view. */
+export type TreeElement = OutlineItem;
 
-const EMPTY: Outline = { roots: [], byId: new Map() };
+const EMPTY: Outline = { roots: [], byId: new Map(), pathLength: 0 };
 
 /** Data and behaviour of the view. */
 export class SessionTree implements vscode.TreeDataProvider<TreeElement>, vscode.Disposable {
@@ -24,7 +27,6 @@ export class SessionTree implements vscode.TreeDataProvider<TreeElement>, vscode
   readonly view: vscode.TreeView<TreeElement>;
   private rows = new Rows();
   private lines: Outline = EMPTY;
-  private elements = new Map<string, TreeElement>();
   private loaded: OpenSession | undefined;
   private timer: NodeJS.Timeout | undefined;
   private generation = 0;
@@ -51,7 +53,12 @@ export class SessionTree implements vscode.TreeDataProvider<TreeElement>, vscode
           this.describe();
         }
       }),
-      this.view.onDidChangeVisibility(({ visible }) => visible && this.followLeaf && void this.revealLeaf()),
+      this.view.onDidChangeVisibility(({ visible }) => {
+        if (visible && this.followLeaf) {
+          // Right now the list has no height yet to scroll in.
+          setTimeout(() => void this.revealLeaf(), LAYOUT_MS);
+        }
+      }),
     ];
   }
 
@@ -66,26 +73,21 @@ export class SessionTree implements vscode.TreeDataProvider<TreeElement>, vscode
     await this.load(true);
   }
 
-  /** Load the next rows before or after the window. */
-  async more(where: "before" | "after"): Promise<void> {
-    const edge = where === "before" ? this.rows.rows[0] : this.rows.rows.at(-1);
-    if (edge !== undefined) {
-      this.followLeaf = false;
-      await this.fetch({ around: edge.id, window: WINDOW * 2 });
-      const element = this.elements.get(edge.id);
-      if (element !== undefined) {
-        await this.view.reveal(element, { select: true, focus: true });
-      }
+  /** Open a door. */
+  async more(door: DoorItem): Promise<void> {
+    this.followLeaf = false;
+    await this.fetch(door.ask);
+    const beside = this.lines.byId.get(door.beside);
+    if (beside !== undefined && this.view.visible) {
+      await this.view.reveal(beside, { select: true, focus: true });
     }
   }
 
   /** Show the entry the session stands at. */
   async revealLeaf(): Promise<void> {
     this.followLeaf = true;
-    const leaf = this.rows.rows.find((row) => row.isLeaf);
-    if (leaf === undefined && this.rows.leafId !== undefined) {
-      await this.load(true);
-    } else if (leaf !== undefined) {
+    const leaf = [...this.rows.byId.values()].find((row) => row.isLeaf);
+    if (leaf !== undefined) {
       await this.reveal(leaf.id);
     }
   }
@@ -93,41 +95,32 @@ export class SessionTree implements vscode.TreeDataProvider<TreeElement>, vscode
   /** Show an entry, loading its surroundings when they are not here yet. */
   async reveal(id: string): Promise<void> {
     if (!this.lines.byId.has(id)) {
-      await this.fetch({ around: id, window: WINDOW });
+      await this.fetch({ around: id, window: LARGEST });
     }
-    const element = this.elements.get(id);
-    if (element !== undefined && this.view.visible) {
-      await this.view.reveal(element, { select: true, focus: false });
+    const item = this.lines.byId.get(id);
+    if (item !== undefined && this.view.visible) {
+      await this.view.reveal(item, { select: true, focus: false });
     }
   }
 
   getChildren(element?: TreeElement): TreeElement[] {
-    if (element?.kind === "entry") {
-      return element.item.children.map((item) => this.element(item));
+    if (element === undefined) {
+      return this.lines.roots;
     }
-    if (element !== undefined || this.loaded === undefined) {
-      return [];
-    }
-    const entries = this.lines.roots.map((item) => this.element(item));
-    const { hiddenBefore, hiddenAfter } = this.rows;
-    return [
-      ...(hiddenBefore > 0 ? [{ kind: "more", where: "before", count: hiddenBefore } as const] : []),
-      ...entries,
-      ...(hiddenAfter > 0 ? [{ kind: "more", where: "after", count: hiddenAfter } as const] : []),
-    ];
+    return element.kind === "entry" ? element.children : [];
   }
 
   getParent(element: TreeElement): TreeElement | undefined {
-    return element.kind === "entry" && element.item.parent !== undefined ? this.element(element.item.parent) : undefined;
+    return element.parent;
   }
 
   getTreeItem(element: TreeElement): vscode.TreeItem {
-    return element.kind === "more" ? moreItem(element) : entryItem(element.item);
+    return element.kind === "door" ? doorItem(element) : entryItem(element);
   }
 
   resolveTreeItem(item: vscode.TreeItem, element: TreeElement): vscode.TreeItem {
     if (element.kind === "entry") {
-      item.tooltip = tooltip(element.item.row);
+      item.tooltip = tooltip(element.row);
     }
     return item;
   }
@@ -137,16 +130,6 @@ export class SessionTree implements vscode.TreeDataProvider<TreeElement>, vscode
     for (const item of this.disposables) {
       item.dispose();
     }
-  }
-
-  private element(item: OutlineItem): TreeElement {
-    const known = this.elements.get(item.row.id);
-    if (known?.kind === "entry" && known.item === item) {
-      return known;
-    }
-    const element: TreeElement = { kind: "entry", item };
-    this.elements.set(item.row.id, element);
-    return element;
   }
 
   private soon(followLeaf: boolean): void {
@@ -165,36 +148,42 @@ export class SessionTree implements vscode.TreeDataProvider<TreeElement>, vscode
     this.describe();
     if (session === undefined) {
       this.lines = EMPTY;
-      this.elements.clear();
       this.changed.fire(undefined);
       return;
     }
-    await this.fetch({ window: Math.min(LARGEST, Math.max(WINDOW, this.rows.rows.length)) }, true);
+    await this.fetch({ window: Math.min(LARGEST, Math.max(WINDOW, this.rows.byId.size)) }, true);
+    for (let round = 0; round < ROUNDS && this.lines.pathLength < ENOUGH; round++) {
+      const door = this.lines.roots.find((item) => item.kind === "door" && item.where === "before");
+      if (door?.kind !== "door") {
+        break;
+      }
+      await this.fetch({ ...door.ask, window: WINDOW });
+    }
     if (revealLeaf) {
       await this.revealLeaf();
     }
   }
 
-  private async fetch(where: { around?: string; window: number }, anew = false): Promise<void> {
+  private async fetch(ask: Ask, anew = false): Promise<void> {
     const session = this.loaded;
     if (session === undefined) {
       return;
     }
-    const generation = ++this.generation;
+    const generation = anew ? ++this.generation : this.generation;
     try {
-      const answer = await session.client.session.getTree({ sessionId: session.id, filter: this.mode, ...where });
+      const answer = await session.client.session.getTree({ sessionId: session.id, filter: this.mode, ...ask });
       if (generation !== this.generation || session !== this.loaded) {
         return;
       }
       if (anew) {
         this.rows = new Rows();
+      } else if (answer.seq !== this.rows.seq) {
+        // The session changed meanwhile; a window of it alone would show a gap.
+        this.soon(this.followLeaf);
+        return;
       }
-      this.rows.take(answer);
-      this.lines = outline(this.rows.rows);
-      this.elements.clear();
-      for (const item of this.lines.byId.values()) {
-        this.element(item);
-      }
+      this.rows.take(answer, ask);
+      this.lines = outline(this.rows);
       this.changed.fire(undefined);
     } catch (error) {
       if (session === this.loaded && session.client.state.kind === "connected") {
@@ -205,8 +194,8 @@ export class SessionTree implements vscode.TreeDataProvider<TreeElement>, vscode
 
   private describe(): void {
     const session = this.loaded;
-    this.view.title = session === undefined ? "Session Tree" : session.title;
-    this.view.description = session === undefined ? "" : session.writable ? FILTER_NAMES[this.mode] : "read-only";
+    const parts = session === undefined ? [] : [FILTER_NAMES[this.mode], session.writable ? "" : "read-only", session.title];
+    this.view.description = parts.filter((part) => part !== "").join(" · ");
   }
 }
 
@@ -219,20 +208,27 @@ export const FILTER_NAMES: Readonly<Record<TreeFilter, string>> = {
   all: "everything",
 };
 
-function moreItem(element: { where: "before" | "after"; count: number }): vscode.TreeItem {
-  const many = element.count.toLocaleString("en");
-  const item = new vscode.TreeItem(element.where === "before" ? `${many} earlier…` : `${many} later…`);
-  item.iconPath = new vscode.ThemeIcon(element.where === "before" ? "fold-up" : "fold-down");
+function doorItem(door: DoorItem): vscode.TreeItem {
+  const many = door.count.toLocaleString("en");
+  const [text, icon] = {
+    before: [door.count > 0 ? `${many} earlier…` : "Earlier…", "fold-up"],
+    after: ["Later…", "fold-down"],
+    branch: [door.count === 1 ? "One more branch…" : `${many} more branches…`, "git-branch"],
+  }[door.where] as [string, string];
+  const item = new vscode.TreeItem(text);
+  item.id = `${door.where} ${door.beside}`;
+  item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor("descriptionForeground"));
   item.contextValue = "more";
-  item.command = { command: "octavo.more", title: "Show More", arguments: [element.where] };
+  item.tooltip = `Load up to ${STEP.toLocaleString("en")} more`;
+  item.command = { command: "octavo.more", title: "Show More", arguments: [door] };
   return item;
 }
 
-function entryItem(item: OutlineItem): vscode.TreeItem {
+function entryItem(item: EntryItem): vscode.TreeItem {
   const { row } = item;
-  const text = row.text === "" ? (NAMES[row.type] ?? row.type) : row.text;
+  const text = plain(row.text) || (NAMES[row.type] ?? row.type);
   const shown = new vscode.TreeItem(
-    { label: text, ...(row.isLeaf ? { highlights: [[0, text.length] as [number, number]] } : {}) },
+    text,
     item.children.length > 0 ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None,
   );
   shown.id = row.id;
@@ -240,7 +236,7 @@ function entryItem(item: OutlineItem): vscode.TreeItem {
   shown.iconPath = icon(item);
   shown.description = description(item);
   shown.accessibilityInformation = { label: spoken(item, text) };
-  shown.command = { command: "octavo.showEntry", title: "Show in Transcript", arguments: [{ kind: "entry", item }] };
+  shown.command = { command: "octavo.showEntry", title: "Show in Transcript", arguments: [item] };
   return shown;
 }
 
@@ -253,10 +249,13 @@ const NAMES: Readonly<Record<string, string>> = {
   message: "(no text)",
 };
 
-function icon({ row, head }: OutlineItem): vscode.ThemeIcon {
+function icon({ row, head }: EntryItem): vscode.ThemeIcon {
   const color = (id: string): vscode.ThemeColor => new vscode.ThemeColor(row.onBranch ? id : "disabledForeground");
   if (row.isError) {
     return new vscode.ThemeIcon("error", new vscode.ThemeColor("list.errorForeground"));
+  }
+  if (row.isLeaf && row.onBranch) {
+    return new vscode.ThemeIcon("arrow-circle-right", new vscode.ThemeColor("charts.blue"));
   }
   if (row.label !== undefined) {
     return new vscode.ThemeIcon("bookmark", color("charts.yellow"));
@@ -296,23 +295,23 @@ const TYPE_ICONS: Readonly<Record<string, string>> = {
   mode_change: "settings",
 };
 
-function description(item: OutlineItem): string {
+function description(item: EntryItem): string {
   const { row } = item;
   const parts: string[] = [];
   if (row.isLeaf) {
-    parts.push("● here");
+    parts.push("you are here");
   }
   if (row.label !== undefined) {
     parts.push(row.label);
   }
   if (item.head) {
     const count = size(item);
-    parts.push(count === 1 ? "branch" : `branch of ${count.toLocaleString("en")}`);
+    parts.push(count === undefined || count === 1 ? "branch" : `branch of ${count.toLocaleString("en")}`);
   }
   return parts.join(" · ");
 }
 
-function spoken(item: OutlineItem, text: string): string {
+function spoken(item: EntryItem, text: string): string {
   const { row } = item;
   const who = row.role ?? NAMES[row.type] ?? row.type;
   const marks = [
