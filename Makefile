@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SESSION ?=
 
-.PHONY: setup run test lint format schema bench soak clean
+.PHONY: setup run test test-editors lint format schema bench soak clean
 
 setup: $(VENV)/.ready
 
@@ -30,6 +30,10 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# Drive the plugins in real editors; pictures of every step land in build/editors.
+test-editors: setup
+	@for suite in editors/*/test.sh; do echo "$$suite"; sh "$$suite" || exit 1; done
+
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -37,6 +41,7 @@ format: setup
 # Regenerate what is derived from the protocol models and the command line.
 schema: setup
 	$(BIN)/python -m octavo_protocol.generate
+	$(BIN)/python -m octavo.server.advertise
 	$(BIN)/python -m octavo.cli.reference
 
 bench: setup

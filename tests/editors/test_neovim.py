@@ -26,7 +26,7 @@ def neovim() -> str:
     return str(program)
 
 
-@pytest.mark.parametrize("part", ["unit", "story", "trouble"])
+@pytest.mark.parametrize("part", ["unit", "story", "trouble", "shared"])
 def test_the_plugin_passes_its_own_suite(part: str) -> None:
     env = os.environ | {"OCTAVO_TESTS": part, "OCTAVO_PYTHON": sys.executable, "NVIM_LOG_FILE": os.devnull}
     script = ROOT / "editors" / "neovim" / "tests" / "run.lua"

@@ -34,7 +34,7 @@ function h.kill_server()
   end
 end
 
-local parts = vim.split(vim.env.OCTAVO_TESTS or "unit story trouble", " ")
+local parts = vim.split(vim.env.OCTAVO_TESTS or "unit story trouble shared", " ")
 local ok, problem = xpcall(function()
   for _, part in ipairs(parts) do
     h.print("— " .. part)

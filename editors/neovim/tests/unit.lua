@@ -204,10 +204,12 @@ return function()
       tokensBefore = 82000,
       preserveData = { snapcompact = { frames = { {}, {} } } },
     }, { frames = { { path = "/p/1.png", note = "n1" }, { path = "/p/2.png", note = "n2" } } })
-    h.equal(made.lines[2], "━━ compacted here · 82.0k tokens before · 2 frames · Tea is ready ━━")
+    h.equal(made.lines[2], "━━ compacted here · 82.0k tokens before · 2 frames ━━")
     h.equal(made.levels, { "0", ">1", "1", "1", "1", "1", "1", "1" })
     h.equal(made.paths, { [4] = "/p/1.png", [6] = "/p/2.png" })
     h.equal(made.kind, "divider")
+    local plain = block({ id = "c", type = "compaction", summary = "Tea", shortSummary = "Tea\nis ready" })
+    h.equal(plain.lines[2], "━━ compacted here · Tea is ready ━━")
   end)
 
   h.check("entries that are broken, unknown or silent do no harm", function()

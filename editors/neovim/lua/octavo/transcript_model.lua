@@ -200,7 +200,7 @@ local function write_divider(self, entry, options)
     table.insert(words, text.plural(frames, "frame"))
   end
   local short = text.present(entry.shortSummary)
-  if type(short) == "string" then
+  if type(short) == "string" and frames == 0 then
     table.insert(words, text.cut(text.flat(short), 60))
   end
   self:heading("━━ " .. table.concat(words, " · ") .. " ━━", ">1", "OctavoDivider")
