@@ -11,6 +11,7 @@ import anyio.to_thread
 
 from octavo.server import serving
 from octavo.server.connection import Connection
+from octavo.server.daemon import Daemon
 from octavo.server.registry import Table
 from octavo_protocol.base import JsonObject, Reply, Wire
 from octavo_protocol.errors import ErrorKind, OctavoError
@@ -155,5 +156,5 @@ def probe_table() -> Table:
 if __name__ == "__main__":
     from octavo.cli import main
 
-    serving.table = probe_table
+    serving.new_daemon = lambda: Daemon(probe_table())
     sys.exit(main.run(["serve", *sys.argv[1:]]))

@@ -134,7 +134,7 @@ class Connection:
         self._reader: Reader | None = None
         merges = framing is None or framing.merges
         self._outbox = Outbox(stream.send, self.hang_up, merges=merges, hard_mark=daemon.max_queue_bytes)
-        self._greeting = Greeting(daemon.table, token)
+        self._greeting = Greeting(daemon.offered, token)
         self._engine: Engine | None = None
         self._reading: anyio.CancelScope | None = None
         self._tasks: anyio.abc.TaskGroup | None = None
@@ -373,7 +373,8 @@ class Connection:
         if greeted.process_id is not None:
             self.tasks.start_soon(self._follow, greeted.process_id, process_gone)
         await self._outbox.drained()
-        rpc = await load_engine()
+        rpc = await load_engine(self.daemon)
+        self._outbox.hard_mark = self.daemon.max_queue_bytes
         self._engine = rpc.make_engine(self, greeted)
         if self._reader is not None:
             self._reader.limit = self._limit

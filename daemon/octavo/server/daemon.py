@@ -14,7 +14,7 @@ import anyio.abc
 
 from octavo.server import codec
 from octavo.server.outbox import HARD_MARK
-from octavo.server.registry import Table
+from octavo.server.registry import Offered, Table
 
 if TYPE_CHECKING:
     from octavo.server.connection import Connection
@@ -60,12 +60,16 @@ class Daemon:
     """The hub of one process; an async context manager that owns the background work.
 
     Args:
-        table: What can be called.
+        table: What can be called, or how to make it when it is first needed.
+        offered: What the table will offer, so that clients can be greeted before it is made; needed with a function.
         options: Figures of the command line that handlers may need, by name.
     """
 
-    def __init__(self, table: Table, **options: Any) -> None:
-        self.table = table
+    def __init__(self, table: Table | Callable[[], Table], offered: Offered | None = None, **options: Any) -> None:
+        self._table = table
+        self._offered = offered
+        self.loading = anyio.Lock()
+        """Held while the engine and the table are loaded."""
         self.options = options
         self.connections: set[Connection] = set()
         self.max_message_bytes = 256 * 1024 * 1024
@@ -94,6 +98,18 @@ class Daemon:
             return None
         group.cancel_scope.cancel()
         return await group.__aexit__(kind, error, trace)
+
+    @property
+    def table(self) -> Table:
+        """What can be called; made on first use, which takes a while."""
+        if not isinstance(self._table, Table):
+            self._table = self._table()
+        return self._table
+
+    @property
+    def offered(self) -> Offered:
+        """What clients are told that can be called."""
+        return self.table if self._offered is None else self._offered
 
     @property
     def working(self) -> bool:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from octavo import __version__
 from octavo.server import codec, envelope, failures
-from octavo.server.registry import Table
+from octavo.server.registry import Offered
 from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.lifecycle import InitializationOptions, SessionTreeCapabilities
@@ -57,7 +57,7 @@ class Greeting:
         token: Secret a client must present in `initializationOptions.token`, or None.
     """
 
-    def __init__(self, table: Table, token: str | None = None) -> None:
+    def __init__(self, table: Offered, token: str | None = None) -> None:
         self._table = table
         self._token = token
 
@@ -121,7 +121,7 @@ def read_params(params: Any) -> Greeted:
     return Greeted(public, options, pid, name if isinstance(name, str) else "")
 
 
-def initialize_result(table: Table, params: JsonObject) -> JsonObject:
+def initialize_result(table: Offered, params: JsonObject) -> JsonObject:
     """Return what `initialize` answers: LSP capabilities, and ours under `experimental.sessionTree`."""
     tree = SessionTreeCapabilities(
         methods=table.implemented,

@@ -19,10 +19,29 @@ _log = logging.getLogger(__name__)
 _POLL_S = 1.0
 
 
-async def load_engine() -> Any:
-    """Return the module `octavo.server.rpc`, importing it in a thread so that other clients are served meanwhile."""
-    module = await anyio.to_thread.run_sync(import_module, "octavo.server.rpc")
-    tune_gc()
+async def load_engine(daemon: "Daemon") -> Any:
+    """Return the module `octavo.server.rpc` when it, the method table and the settings are there.
+
+    They are imported in a thread, so that other clients are served meanwhile; the first caller waits for all of it.
+    """
+    async with daemon.loading:
+        module = await anyio.to_thread.run_sync(_load, daemon)
+        tune_gc()
+        follow_settings(daemon)
+    return module
+
+
+def follow_settings(daemon: "Daemon") -> Any:
+    """Let the daemon's limits follow the settings, and return those of the process."""
+    from octavo.server.settings_book import SettingsBook  # noqa: PLC0415 - heavy, and not needed to greet a client
+
+    return daemon.service(SettingsBook).view().settings
+
+
+def _load(daemon: "Daemon") -> Any:
+    module = import_module("octavo.server.rpc")
+    import_module("octavo.server.settings_book")
+    _ = daemon.table
     return module
 
 

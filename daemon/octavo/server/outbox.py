@@ -52,7 +52,8 @@ class Outbox:
         self._hang_up = hang_up
         self._merges = merges
         self._soft_mark = soft_mark
-        self._hard_mark = hard_mark
+        self.hard_mark = hard_mark
+        """Bytes waiting above which the peer is hung up on."""
         self._queue: deque[_Item] = deque()
         self._by_key: dict[str, _Item] = {}
         self._wake = anyio.Event()
@@ -75,7 +76,7 @@ class Outbox:
             return
         if ephemeral and self._coalesced(data, key):
             return
-        if self.waiting and self.waiting + len(data) > self._hard_mark:
+        if self.waiting and self.waiting + len(data) > self.hard_mark:
             _log.warning("a client does not read: %d bytes wait for it; closing its connection", self.waiting)
             self.abort()
             self._hang_up()

@@ -92,6 +92,28 @@ class Offer:
     formats: tuple[str, ...] = ()
 
 
+class Offered(Protocol):
+    """What `initialize` tells; a `Table` knows it, and so does the generated list before there is a table."""
+
+    @property
+    def implemented(self) -> list[str]:
+        """Names of the methods that work, sorted."""
+        ...
+
+    @property
+    def offer(self) -> Offer:
+        """What works beside them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Advertised:
+    """`Offered`, as it was found when the list was generated."""
+
+    implemented: list[str]
+    offer: Offer
+
+
 class Table:
     """Every method a client may call, and the handlers of those that are implemented.
 
@@ -112,11 +134,16 @@ class Table:
         rows = {**notifications, **specs}
         if unknown := sorted(set(handlers) - set(rows)):
             raise LookupError(f"handlers without a row in the method table: {', '.join(unknown)}")
-        self.offer = offer
+        self._offer = offer
         self.notifications = notifications
         """Notifications of ours that a client may send, by name."""
         self._specs = specs
         self._handlers = {name: Handler(rows[name], function) for name, function in handlers.items()}
+
+    @property
+    def offer(self) -> Offer:
+        """What is advertised beside the methods."""
+        return self._offer
 
     def get(self, method: str) -> Handler | None:
         """Return the handler of a method or notification, or None when there is none."""
@@ -160,6 +187,13 @@ def advertise(
     _OFFERS.update(("notifications", name) for name in notifications)
     _OFFERS.update(("strategies", name) for name in strategies)
     _OFFERS.update(("formats", name) for name in formats)
+
+
+def advertised() -> Advertised:
+    """Return what the daemon's own table will offer, without loading it; see `advertise`."""
+    from octavo.server import advertised as found  # noqa: PLC0415 - generated from this module's table
+
+    return Advertised(list(found.METHODS), Offer(found.NOTIFICATIONS, found.STRATEGIES, found.FORMATS))
 
 
 def table() -> Table:

@@ -2,12 +2,10 @@
 
 import anyio
 
-from octavo.server import idle_exit, lifecycle, transports
+from octavo.server import idle_exit, lifecycle, registry, transports
 from octavo.server.daemon import Daemon
 from octavo.server.framing import HEADERS, NDJSON, Framing
 from octavo.server.listening import ServeOptions, opened
-from octavo.server.registry import table
-from octavo.server.settings_book import SettingsBook
 
 FRAMINGS: dict[str, Framing | None] = {HEADERS.name: HEADERS, NDJSON.name: NDJSON, "auto": None}
 """By the name on the command line; None takes every socket client at its first byte."""
@@ -28,9 +26,11 @@ async def serve(options: ServeOptions) -> int:
         TransportError: A transport cannot be opened.
     """
     code = 0
-    async with Daemon(table()) as daemon, anyio.create_task_group() as group:
-        settings = daemon.service(SettingsBook).view().settings.server
+    async with new_daemon() as daemon, anyio.create_task_group() as group:
         group.start_soon(lifecycle.watch_signals, daemon, group.cancel_scope.cancel)
+        if options.websocket is not None:
+            # Its limits are the library's, which is told them when a client is welcomed.
+            await lifecycle.load_engine(daemon)
         async with opened(options, daemon) as doors, anyio.create_task_group() as serving:
             for door in doors:
                 serving.start_soon(
@@ -40,11 +40,19 @@ async def serve(options: ServeOptions) -> int:
                 code = await transports.serve_stdio(daemon, options.framing or HEADERS)
                 daemon.stop()
             else:
-                daemon.start(lifecycle.load_engine)
-                limit = options.idle_exit_s
-                if limit is None:
-                    limit = settings.idle_exit_seconds if options.discoverable else 0
-                group.start_soon(idle_exit.stop_when_idle, daemon, limit)
+                await lifecycle.load_engine(daemon)
+                group.start_soon(idle_exit.stop_when_idle, daemon, _idle_limit_s(options, daemon))
                 await daemon.stopped()
         group.cancel_scope.cancel()
     return code
+
+
+def new_daemon() -> Daemon:
+    """Make the daemon of the protocol's own methods; they are loaded while the first client reads the answer."""
+    return Daemon(registry.table, registry.advertised())
+
+
+def _idle_limit_s(options: ServeOptions, daemon: Daemon) -> float:
+    if options.idle_exit_s is not None:
+        return options.idle_exit_s
+    return lifecycle.follow_settings(daemon).server.idle_exit_seconds if options.discoverable else 0

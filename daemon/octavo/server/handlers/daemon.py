@@ -3,12 +3,12 @@
 import os
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from octavo import __version__
 from octavo.server.connection import Connection
 from octavo.server.counters import Counters
 from octavo.server.hub import SessionHub
-from octavo.server.open_session import OpenSession
 from octavo.server.registry import handles
 from octavo_protocol.methods.daemon import (
     ClientStatus,
@@ -20,6 +20,9 @@ from octavo_protocol.methods.daemon import (
     WorkStatus,
 )
 from octavo_protocol.version import PROTOCOL_VERSION
+
+if TYPE_CHECKING:
+    from octavo.server.open_session import OpenSession
 
 
 @handles("daemon/status")
@@ -54,7 +57,7 @@ def memory_bytes() -> int | None:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def _client(one: Connection, asking: Connection, sessions: list[OpenSession]) -> ClientStatus:
+def _client(one: Connection, asking: Connection, sessions: "list[OpenSession]") -> ClientStatus:
     return ClientStatus(
         name=one.name,
         asking=one is asking,
@@ -64,7 +67,7 @@ def _client(one: Connection, asking: Connection, sessions: list[OpenSession]) ->
     )
 
 
-def _session(one: OpenSession) -> SessionStatus:
+def _session(one: "OpenSession") -> SessionStatus:
     live = one.live
     work = one.slot.current if one.compacting else None
     return SessionStatus(
