@@ -23,6 +23,8 @@ _ROLES = {
     "fileMention": "files",
 }
 _KIND_CELLS = 10
+_MOST_GUIDE = 200
+"""Cells of guides that are remembered; more than any terminal shows."""
 
 
 @dataclass(slots=True)
@@ -70,8 +72,6 @@ class Turn:
     errors: int = 0
     leaf: bool = False
     labels: list[str] = field(default_factory=list)
-    below: str = ""
-    answer: str = ""
 
     def add(self, node: TreeNode) -> None:
         """Count a node of the turn in."""
@@ -80,8 +80,6 @@ class Turn:
         self.leaf = self.leaf or node.is_leaf
         if node.label:
             self.labels.append(node.label)
-        if node.role == "assistant" and node.text and not node.tool_names:
-            self.answer = node.text
 
 
 def turn_lines(tree: GetTreeResult, terminal: Terminal, *, most: int = 30) -> Iterator[str]:
@@ -113,7 +111,6 @@ def turns_of(tree: GetTreeResult) -> list[Turn]:
         continues = before is not None and node.parent_id == before.id and before.child_count <= 1
         if not turns or not continues or not _within_turn(node):
             turns.append(Turn(node, guides[node.id].own))
-        turns[-1].below = guides[node.id].below
         turns[-1].add(node)
         before = node
     return turns
@@ -157,15 +154,15 @@ def _guides(nodes: Sequence[TreeNode]) -> dict[str, _Guides]:
         if parent is None or parent.child_count <= 1 or (is_last and node.on_branch):
             guides[node.id] = _Guides(above, above)
         elif is_last:
-            guides[node.id] = _Guides(f"{above}└─", f"{above}  ")
+            guides[node.id] = _Guides(f"{above}└─", f"{above}  "[-_MOST_GUIDE:])
         else:
-            guides[node.id] = _Guides(f"{above}├─", f"{above}│ ")
+            guides[node.id] = _Guides(f"{above}├─", f"{above}│ "[-_MOST_GUIDE:])
     return guides
 
 
 def _short_guide(guide: str, most: int) -> str:
-    """Cut the guides of a tree with very many nested forks."""
-    return guide if len(guide) <= most else f"⋮{len(guide) // 2}⋮ {guide[-4:]}"
+    """Cut the guides of a tree with very many nested forks on their left."""
+    return guide if len(guide) <= most else f"⋮ {guide[-most:]}"
 
 
 def _kind(node: TreeNode) -> str:
