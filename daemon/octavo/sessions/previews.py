@@ -5,6 +5,7 @@ Pure text; at most `PREVIEW_CHARS` characters, found without reading more of a l
 
 from typing import Any
 
+from octavo import templates
 from octavo_protocol.base import JsonObject
 
 PREVIEW_CHARS = 200
@@ -25,8 +26,11 @@ def preview(entry: JsonObject, *, tools: bool = True) -> str:
     message = entry.get("message")
     if kind == "message" and isinstance(message, dict):
         return _message(message, entry, tools)
-    if kind in {"compaction", "branch_summary"}:
+    if kind == "compaction":
         return one_line(_string(entry.get("shortSummary")) or _string(entry.get("summary")))
+    if kind == "branch_summary":
+        # The preamble is the same for every branch; the line is for what tells this one apart.
+        return one_line(_string(entry.get("summary")).removeprefix(templates.text("branch-summary-preamble").strip()))
     if kind == "custom_message":
         return one_line(_content(entry.get("content"))) or _string(entry.get("customType"))
     return one_line(_setting(entry))

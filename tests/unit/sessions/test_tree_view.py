@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from octavo import templates
 from octavo.sessions.previews import PREVIEW_CHARS, is_error, preview
 from octavo.sessions.tree import LEAF_MARKER, SessionTree
 from octavo.sessions.tree_view import TreeFilter, TreeWindow, view_tree
@@ -175,3 +176,10 @@ def test_a_preview_of_a_huge_text_is_short() -> None:
     assert len(long) == PREVIEW_CHARS
     assert long.endswith("…")
     assert preview(said("a", None, "user", " " * 10_000 + "x")) == "…"
+
+
+def test_the_line_of_a_branch_summary_is_what_tells_it_from_others() -> None:
+    preamble = templates.text("branch-summary-preamble").strip()
+    entry = {"type": "branch_summary", "summary": f"{preamble}\n\n## Goal\nTry the old predictor."}
+    assert preview(entry) == "## Goal Try the old predictor."
+    assert preview({**entry, "summary": "No preamble."}) == "No preamble."
