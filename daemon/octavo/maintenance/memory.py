@@ -18,7 +18,7 @@ class Memory:
     """See the module.
 
     Attributes:
-        overflows: Recoveries from overflow since the last turn that succeeded.
+        overflows: Recoveries from overflow since the last turn that succeeded, or the last prompt.
         incompletes: Recoveries from cut-off answers since then.
         settled: Tokens the last run left behind, or found and could not change; None before the first.
         deferred: Whether a handoff waits for its turn.
@@ -37,6 +37,10 @@ class Memory:
         if turn_id != self._seen:
             self._seen = turn_id
             self.overflows = self.incompletes = 0
+
+    def prompted(self) -> None:
+        """A person asks for something: what failed before was another attempt."""
+        self.overflows = self.incompletes = 0
 
     def recovering(self, last_success: str | None) -> None:
         """A recovery begins; only a turn other than this one, newer therefore, is progress."""

@@ -54,7 +54,7 @@ class Recovery:
         assert turn is not None
         if reason == "incomplete" and not is_last_message(check.path, turn):
             return await check.nothing("the conversation has gone on since the answer was cut off")
-        if (spent := self._spent(reason)) is not None:
+        if (spent := self.spent(reason)) is not None:
             return await self._give_up(check, reason, spent)
         if (promotion := promotion_of(self.host)) is not None:
             dropped = await self._drop(check)
@@ -79,7 +79,7 @@ class Recovery:
     async def too_many_bytes(self, check: Check, finding: Finding) -> Directive:
         """Recover from a request whose body was too large: by its images if it has any, else by its tokens."""
         size = window(self.host)
-        if (spent := self._spent("overflow")) is not None:
+        if (spent := self.spent("overflow")) is not None:
             return await self._give_up(check, "overflow", spent)
         total = await anyio.to_thread.run_sync(self.images.total, check.path)
         if total and self._forbidden(check, "overflow") is None:
@@ -174,7 +174,8 @@ class Recovery:
 
     # -- reasons not to try ------------------------------------------------------------------------------------------
 
-    def _spent(self, reason: Reason) -> str | None:
+    def spent(self, reason: Reason) -> str | None:
+        """Why no further recovery is tried until a turn succeeds or a person prompts anew; None while one may be."""
         if reason == "overflow" and self.memory.overflows >= OVERFLOW_LIMIT:
             return "the context was too long again right after a recovery"
         if reason == "incomplete" and self.memory.incompletes >= INCOMPLETE_LIMIT:

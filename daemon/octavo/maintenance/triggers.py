@@ -102,14 +102,16 @@ class Maintainer:
         check.full = await anyio.to_thread.run_sync(fill, self.host, check.path, check.pending)
         if turn is not None and at != "midTurn":
             finding = find_failure(check.path, turn, self.host.model, estimate=check.full.plain)
-            if at == "prePrompt" and turn.has_output:
-                finding = NOTHING  # whoever prompts has read what there is of the answer
+            if at == "prePrompt" and (turn.has_output or self.recovery.spent("overflow") is not None):
+                finding = NOTHING  # whoever prompts has read what there is of the answer, or that nothing helped
             if finding.kind == "overflow" or (finding.kind == "incomplete" and at == "turnEnd"):
                 return await self._with_prompt(check, await self.recovery.recover(check, finding.kind))
             if finding.kind == "payload":
                 return await self._with_prompt(check, await self.recovery.too_many_bytes(check, finding))
             if finding.kind == "maybe" and at == "turnEnd":
                 return await self._maybe(check)
+        if any(message.get("role") == "user" for message in pending_messages):
+            self.memory.prompted()
         if turn is not None and not turn.failed and turn.has_output:
             self.memory.saw(turn.entry_id)
         return await self._by_size(check)
@@ -129,9 +131,13 @@ class Maintainer:
         return None
 
     async def _with_prompt(self, check: Check, done: Directive) -> Directive:
-        """After a recovery before a prompt: see to it that the prompt fits as well."""
-        if check.at != "prePrompt" or done.next != "proceed":
+        """After a recovery before a prompt: see to it that the prompt fits as well.
+
+        A recovery that came to nothing does not keep a person from trying something else: only the size does.
+        """
+        if check.at != "prePrompt":
             return done
+        done = done.model_copy(update={"next": "proceed"})
         check.path = self.host.session.branch()
         check.turn = last_turn(check.path)
         check.full = await anyio.to_thread.run_sync(fill, self.host, check.path, check.pending)

@@ -598,3 +598,26 @@ async def test_a_host_that_goes_away_during_a_recovery_leaves_the_failed_turn_in
     assert made.session.leaf_id == before
     assert in_context(made, failed)
     assert [e.aborted for e in ends(made)] == [True]
+
+
+async def test_a_dead_end_does_not_keep_a_person_from_prompting_again() -> None:
+    """After an overflow that nothing helped against, another prompt that fits may be sent, and recovered once."""
+    made = await session()
+    await fail(made)
+    assert (await turn_end(made)).next == "retry"
+    await fail(made)
+    assert (await turn_end(made)).next == "stop"
+    prompt = user("Forget that; only Kobe, please.")
+    asked = await made.maintainer.check_maintenance("prePrompt", pending_messages=[prompt])
+    assert asked.next == "proceed"
+    await made.session.append(messages=[prompt])
+    await talk(made.session, 4)
+    await fail(made)
+    assert (await turn_end(made)).next == "retry"
+
+
+async def test_with_compaction_off_a_failed_turn_does_not_block_the_next_prompt() -> None:
+    made = await session(settings=settings(compaction__strategy="off"))
+    await fail(made)
+    done = await made.maintainer.check_maintenance("prePrompt", pending_messages=[user("Shorter, please.")])
+    assert done.next == "proceed"
