@@ -309,9 +309,9 @@ class Maintainer:
 
         async def work() -> None:
             self.memory.deferred = False
-            room = await make_room(
-                self.host, self.slot, self.compactor, Attempt(check.reason, trigger_tokens=tokens), check.report
-            )
+            # The request that would report progress is answered by now.
+            attempt = Attempt(check.reason, trigger_tokens=tokens)
+            room = await make_room(self.host, self.slot, self.compactor, attempt)
             if room.result is not None:
                 self.memory.settle(room.result.tokens_after, self.compactor.circumstances())
             self._tell_continue(check, room)
