@@ -251,7 +251,7 @@ class Openings:
             raise
 
     async def _open_file(self, library: Library, real: Path, mode: Mode) -> OpenSession:
-        for session in self._sessions.values():
+        for session in tuple(self._sessions.values()):
             if session.live.path is not None and await self._real(session.live.path) == real:
                 if mode == "write" and session.live.mode == "read":
                     await session.replace(await library.open_path(real, mode="write"))
