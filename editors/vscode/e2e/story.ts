@@ -207,10 +207,15 @@ try {
     const divider = editor.transcript.locator("article.compaction .divider").last();
     await divider.scrollIntoViewIfNeeded();
     await divider.click();
+    const frames = editor.transcript.locator(".frames .frame");
+    await frames.first().scrollIntoViewIfNeeded();
     await editor.transcript.locator(".frames img").first().waitFor();
-    await editor.transcript.locator(".frames").last().scrollIntoViewIfNeeded();
+    assert.ok((await frames.count()) > 1, "every frame is a picture");
+    await frames.last().scrollIntoViewIfNeeded();
     await page.waitForTimeout(600);
     await editor.shot("frames");
+    await frames.first().click();
+    await editor.shot("frame-enlarged");
   });
 
   await step("a file that is no session", async () => {

@@ -71,6 +71,7 @@ export function explain(error: unknown): Failure | undefined {
 /** The first lines of a message as one sentence, without what looks like a trace. */
 export function sentence(message: string): string {
   const text = (message.split(/\n\s*(?:at |File "|Traceback)/, 1)[0] ?? "").replace(/\s+/g, " ").trim();
-  const short = text.length > 400 ? `${text.slice(0, 399)}…` : text;
+  const capital = text.charAt(0).toUpperCase() + text.slice(1);
+  const short = capital.length > 400 ? `${capital.slice(0, 399)}…` : capital;
   return short === "" ? "The octavo server gave no reason." : /[.!?…]$/.test(short) ? short : `${short}.`;
 }

@@ -14,6 +14,8 @@ const host = acquireVsCodeApi();
 /** Most blocks in the page; what is beyond goes from the far end and is asked for again when needed. */
 const KEPT = 400;
 const NEAR_PX = 900;
+/** UTF-16 units of a summary that is shown whole at once. */
+const LONG = 8_000;
 
 const feed = need("feed");
 const latest = need("latest");
@@ -70,7 +72,8 @@ function receive(message: ToPage): void {
         if (message.open) {
           unfold(found, true);
         }
-        found.scrollIntoView({ block: "center" });
+        const tall = found.getBoundingClientRect().height > window.innerHeight / 2;
+        found.scrollIntoView({ block: tall ? "start" : "center" });
         focus(found);
         found.classList.add("found");
         setTimeout(() => found.classList.remove("found"), 1_600);
@@ -324,6 +327,9 @@ function prose(text: string): HTMLElement {
       case "item":
         box.append(make("p", { class: `item d${piece.depth}` }, make("span", { class: "marker" }, piece.marker), make("span", {}, ...spans(piece.spans))));
         break;
+      case "rule":
+        box.append(make("hr", {}));
+        break;
       case "quote":
         box.append(make("blockquote", {}, ...spans(piece.spans)));
         break;
@@ -365,11 +371,11 @@ function divider(block: Extract<Block, { kind: "compaction" | "branch" }>, stamp
       if (block.kind === "compaction" && block.short !== "") {
         body.append(make("p", { class: "short" }, block.short));
       }
-      body.append(prose(block.summary));
       if (block.kind === "compaction" && block.frames > 0) {
         body.append(make("div", { class: "frames", "aria-busy": "true" }, make("p", { class: "note" }, "Fetching the pictures…")));
         host.postMessage({ type: "frames", id: block.id });
       }
+      body.append(...clamped(block.summary));
       const bar = make("div", { class: "foot" });
       for (const [title, command] of [["Go here", "goHere"], ["Copy id", "copyId"]] as const) {
         const action = make("button", { class: command === "goHere" ? "writes" : "" }, title);
@@ -381,6 +387,21 @@ function divider(block: Extract<Block, { kind: "compaction" | "branch" }>, stamp
   });
   box.append(button, body);
   return box;
+}
+
+/** A summary, of which a very long one shows its beginning first. */
+function clamped(text: string): HTMLElement[] {
+  const box = prose(text);
+  if (text.length <= LONG) {
+    return [box];
+  }
+  box.classList.add("clamped");
+  const more = make("button", { class: "more" }, "Show the whole summary");
+  more.addEventListener("click", () => {
+    box.classList.remove("clamped");
+    more.remove();
+  });
+  return [box, more];
 }
 
 function showFrames(id: string, images: readonly string[], note: string): void {

@@ -11,6 +11,7 @@ import type { Deeds } from "./deeds.ts";
 
 const TYPING_MS = 180;
 const HITS = 100;
+const LEAD = 40;
 const MESSAGES = 1_000;
 
 type Scope = "branch" | "tree" | "archived";
@@ -246,15 +247,29 @@ const PLACEHOLDERS: Readonly<Record<Scope, string>> = {
 };
 
 function hitItem(hit: SearchHit): vscode.QuickPickItem & { hit: SearchHit } {
-  const icon = hit.role === "user" ? "account" : hit.role === "assistant" ? "sparkle" : hit.type === "compaction" ? "fold" : "output";
-  const facts = [when(hit.timestamp), hit.archived ? "archived" : "", hit.onBranch ? "" : "other branch"];
+  const [icon, who] =
+    hit.role === "user"
+      ? ["account", "You"]
+      : hit.role === "assistant"
+        ? ["sparkle", "Assistant"]
+        : hit.type === "compaction"
+          ? ["fold", "Summary"]
+          : ["output", hit.role === "toolResult" ? "Tool result" : hit.type.replace("_", " ")];
+  const facts = [who, when(hit.timestamp), hit.archived ? "archived" : "", hit.onBranch ? "" : "other branch"];
   return {
-    label: `$(${icon}) ${hit.snippet.replace(/\s+/g, " ").trim()}`,
-    description: facts.filter((fact) => fact !== "").join(" · "),
+    label: `$(${icon}) ${around(hit)}`,
+    detail: facts.filter((fact) => fact !== "").join(" · "),
     alwaysShow: true,
     buttons: [{ iconPath: new vscode.ThemeIcon("debug-step-into"), tooltip: "Go here" }],
     hit,
   };
+}
+
+/** The snippet from a little before the match on, so that the match is in sight. */
+function around({ snippet, matches }: SearchHit): string {
+  const start = matches[0]?.start ?? 0;
+  const from = start <= LEAD ? 0 : snippet.lastIndexOf(" ", start - LEAD / 2) + 1;
+  return `${from > 0 ? "…" : ""}${snippet.slice(from)}`.replace(/\s+/g, " ").trim();
 }
 
 function when(iso: string | undefined): string {

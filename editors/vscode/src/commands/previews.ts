@@ -47,7 +47,11 @@ export class Previews implements vscode.Disposable {
   /** Open a held result. */
   async show(session: OpenSession, result: CompactionResult): Promise<void> {
     const path = (side: string): vscode.Uri =>
-      vscode.Uri.from({ scheme: SCHEME, path: `/${session.id}/${result.operationId}/${side}.md` });
+      vscode.Uri.from({
+        scheme: SCHEME,
+        path: `/${session.title.replace(/[\\/]/g, " ")}/${side}.md`,
+        query: `${session.id} ${result.operationId}`,
+      });
     const item: Held = { session, result, before: path("Summary so far"), after: path("New summary") };
     const previous = await this.deeds.attempt(() => previousSummary(session));
     this.files.put(item.before, previous ?? "No summary yet: the model still reads the whole conversation.\n", true);
@@ -174,7 +178,7 @@ class SummaryFiles implements vscode.FileSystemProvider {
   private readonly files = new Map<string, { data: Uint8Array; time: number; readonly: boolean }>();
 
   put(uri: vscode.Uri, text: string, readonly: boolean): void {
-    this.files.set(uri.path, { data: new TextEncoder().encode(text), time: Date.now(), readonly });
+    this.files.set(uri.toString(), { data: new TextEncoder().encode(text), time: Date.now(), readonly });
   }
 
   text(uri: vscode.Uri): string {
@@ -182,7 +186,7 @@ class SummaryFiles implements vscode.FileSystemProvider {
   }
 
   drop(uri: vscode.Uri): void {
-    this.files.delete(uri.path);
+    this.files.delete(uri.toString());
   }
 
   watch(): vscode.Disposable {
@@ -205,7 +209,7 @@ class SummaryFiles implements vscode.FileSystemProvider {
   }
 
   writeFile(uri: vscode.Uri, data: Uint8Array): void {
-    this.files.set(uri.path, { ...this.need(uri), data, time: Date.now() });
+    this.files.set(uri.toString(), { ...this.need(uri), data, time: Date.now() });
     this.changes.fire([{ type: vscode.FileChangeType.Changed, uri }]);
   }
 
@@ -226,7 +230,7 @@ class SummaryFiles implements vscode.FileSystemProvider {
   }
 
   private need(uri: vscode.Uri): { data: Uint8Array; time: number; readonly: boolean } {
-    const file = this.files.get(uri.path);
+    const file = this.files.get(uri.toString());
     if (file === undefined) {
       throw vscode.FileSystemError.FileNotFound(uri);
     }

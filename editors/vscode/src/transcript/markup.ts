@@ -11,7 +11,8 @@ export type Piece =
   | { kind: "text" | "quote"; spans: Span[] }
   | { kind: "heading"; level: number; spans: Span[] }
   | { kind: "item"; depth: number; marker: string; spans: Span[] }
-  | { kind: "code"; language: string; text: string };
+  | { kind: "code"; language: string; text: string }
+  | { kind: "rule" };
 
 /** Read a text. Everything that is not understood stays as it is written. */
 export function markup(text: string): Piece[] {
@@ -46,11 +47,15 @@ export function markup(text: string): Piece[] {
     } else if (item !== null) {
       flush();
       const marker = item[2] ?? "-";
+      const task = /^\[([ xX])\]\s+(.*)$/.exec(item[3] ?? "");
       const depth = Math.min(6, Math.floor((item[1] ?? "").replace(/\t/g, "  ").length / 2));
-      pieces.push({ kind: "item", depth, marker: /^\d/.test(marker) ? marker : "•", spans: inline(item[3] ?? "") });
+      pieces.push({ kind: "item", depth, marker: task !== null ? (task[1] === " " ? "☐" : "☑") : /^\d/.test(marker) ? marker : "•", spans: inline(task?.[2] ?? item[3] ?? "") });
     } else if (quote !== null) {
       flush();
       pieces.push({ kind: "quote", spans: inline(quote[1] ?? "") });
+    } else if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) {
+      flush();
+      pieces.push({ kind: "rule" });
     } else if (line.trim() === "") {
       flush();
     } else {
