@@ -122,7 +122,7 @@ export class Editor {
 
   /** The transcript's page. */
   get transcript(): FrameLocator {
-    return this.page.frameLocator("iframe.webview.ready").last().frameLocator("#active-frame");
+    return this.page.frameLocator("iframe.webview.ready:visible").last().frameLocator("#active-frame");
   }
 
   /** Press a button of a notification. */

@@ -1,6 +1,6 @@
 /** Writes the session the story runs on: 1,000 entries about an invented harbour, with a branch, labels and an error. */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** A sentence that only the archived part has. */
@@ -54,14 +54,10 @@ export function writeSession(path: string, cwd: string, entries = 1_000): void {
   user("Good morning. This is the harbour office's software. Have a look around, please.");
   assistant({ type: "text", text: `It is a small service in five parts: berths, tides, pilots, buoys and the ferry timetable. A note in the README says that ${NEEDLE}.` });
   let task = 0;
-  let oldMessage = "";
   while (lines.length < entries - 6) {
     const part = PARTS[task % PARTS.length] ?? "";
     const question = task === 30 ? OLD_MESSAGE + "." : (WISHES[task % WISHES.length] ?? "").replace("%s", part);
     const asked = user(question);
-    if (task === 30) {
-      oldMessage = asked;
-    }
     const file = `src/${part.replace(/ /g, "_")}.py`;
     const call = `call_${task}`;
     assistant(
@@ -96,10 +92,34 @@ export function writeSession(path: string, cwd: string, entries = 1_000): void {
     type: "text",
     text: "## Where we are\n\n- Sunday reports are fixed, and tested\n- The ferry timetable loads in **40 ms**\n- `round_draught` is the only place that rounds\n\n## Left for tomorrow\n\n1. Ask the pilots about the column names\n2. Measure the crane bookings\n\n```sh\nmake test   # 214 passed\n```",
   });
-  void oldMessage;
-  const header = { type: "session", version: 3, id: "019cad3e-7a00-7c11-9f3e-4a8b0c5d6e7f", timestamp: "2026-03-02T08:30:00.000Z", cwd, title: "Harbour office: berths, tides and ferries", titleSource: "user" };
+  const header = { type: "session", version: 3, id: `019cad3e-7a00-7c11-9f3e-${entries.toString(16).padStart(12, "0")}`, timestamp: "2026-03-02T08:30:00.000Z", cwd, title: "Harbour office: berths, tides and ferries", titleSource: "user" };
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, [header, ...lines].map((line) => JSON.stringify(line)).join("\n") + "\n");
+}
+
+/** Write a session of so many megabytes: few entries, each with a large output. */
+export function writeLarge(path: string, cwd: string, megabytes: number): void {
+  const header = { type: "session", version: 3, id: "019cad3e-7a00-7c11-9f3e-000000000100", timestamp: "2026-03-02T08:30:00.000Z", cwd, title: "A long night at the harbour" };
+  const output = Array.from({ length: 2_500 }, (_, i) => `${String(i).padStart(6, "0")} berth ${i % 40} free from ${i % 24}:00`).join("\n");
+  const file = openSync(path, "w");
+  writeSync(file, `${JSON.stringify(header)}\n`);
+  let leaf: string | null = null;
+  let size = 0;
+  for (let n = 1; size < megabytes * 1_000_000; n++) {
+    const id = n.toString(16).padStart(8, "0");
+    const message =
+      n % 4 === 1
+        ? { role: "user", content: `Watch ${(n + 3) / 4}: which berths are free?` }
+        : n % 4 === 2
+          ? { role: "assistant", content: [{ type: "toolCall", id: `call_${n}`, name: "bash", arguments: { command: "berths --all" } }], stopReason: "toolUse" }
+          : n % 4 === 3
+            ? { role: "toolResult", toolCallId: `call_${n - 1}`, toolName: "bash", content: [{ type: "text", text: output }], isError: false }
+            : { role: "assistant", content: [{ type: "text", text: `Berth ${n % 40} is free.` }], stopReason: "stop" };
+    const line: string = JSON.stringify({ type: "message", id, parentId: leaf, timestamp: new Date(Date.parse(header.timestamp) + n * 9_000).toISOString(), message });
+    size += writeSync(file, `${line}\n`);
+    leaf = id;
+  }
+  closeSync(file);
 }
 
 function listing(part: string, task: number): string {

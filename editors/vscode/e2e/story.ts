@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { spawnClient, type OctavoClient } from "octavo-client/node";
 
 import { Editor } from "./editor.ts";
-import { LISTED, NEEDLE, OLD_MESSAGE, OLD_SERVER, writeSession } from "./fixture.ts";
+import { LISTED, NEEDLE, OLD_MESSAGE, OLD_SERVER, writeLarge, writeSession } from "./fixture.ts";
 import { Model } from "./model.ts";
 
 const [tools = "", octavo = "", vsix = "", shots = ""] = process.argv.slice(2);
@@ -46,6 +46,13 @@ const editor = await Editor.start({
   },
 });
 const { page } = editor;
+
+/** Remembers in the page's `longest` how long the editor went without drawing. */
+const WATCH_FRAMES = `
+  globalThis.longest = 0;
+  { let before = performance.now();
+    const tick = (now) => { globalThis.longest = Math.max(globalThis.longest, Math.round(now - before)); before = now; requestAnimationFrame(tick); };
+    requestAnimationFrame(tick); }`;
 
 async function step(name: string, what: () => Promise<void>): Promise<void> {
   console.log(`${((Date.now() - started) / 1000).toFixed(1)} s: ${name}`);
@@ -218,8 +225,60 @@ try {
     await editor.shot("frame-enlarged");
   });
 
-  await step("a file that is no session", async () => {
+  await step("label and fork from the tree's menu", async () => {
+    await editor.command("octavo: Show Where the Session Stands");
+    const mine = editor.row("Make crane bookings survive");
+    await editor.menu(mine, "Label…");
+    await editor.answer("cranes");
+    await editor.row("cranes").waitFor();
+    await editor.shot("labelled");
+    await editor.menu(editor.row("Make crane bookings survive"), "Fork a New Session from Here");
+    await editor.notification("This is the fork").waitFor();
+    await editor.shot("fork");
+    await editor.dismissAll();
+    await page.locator(".tab", { hasText: "Harbour office" }).first().click();
+  });
+
+  await step("the transcript without a mouse", async () => {
+    await editor.transcript.locator("article").last().click({ position: { x: 4, y: 4 } });
+    for (let presses = 0; presses < 8; presses++) {
+      await page.keyboard.press("k");
+    }
+    await page.keyboard.press("Enter");
+    await editor.transcript.locator("article:focus").waitFor();
+    await editor.transcript.locator("details[open]").first().waitFor();
+    await editor.shot("keyboard");
+  });
+
+  await step("a session from the list", async () => {
+    await editor.row("Fog horn protocol").click();
+    await editor.transcript.getByText("Write down how the fog horn").waitFor();
+    await editor.shot("listed");
+  });
+
+  await step("a session of 100 MB", async () => {
+    writeLarge(join(workspace, "night.jsonl"), workspace, 100);
     await page.locator('.activitybar a[aria-label^="Explorer"]').click();
+    await editor.file("night.jsonl").waitFor();
+    await page.evaluate(WATCH_FRAMES);
+    const began = Date.now();
+    await editor.menu(editor.file("night.jsonl"), "Open as octavo Session");
+    await editor.transcript.getByText("A long night at the harbour").waitFor({ timeout: 60_000 });
+    await editor.transcript.locator("article").last().waitFor({ timeout: 60_000 });
+    console.log(`  opened in ${Date.now() - began} ms, longest frame of the editor ${await page.evaluate("longest")} ms`);
+    await page.evaluate(WATCH_FRAMES);
+    await editor.transcript.locator("article").last().click({ position: { x: 4, y: 4 } });
+    for (let pages = 0; pages < 25; pages++) {
+      await page.keyboard.press("PageUp");
+      await page.waitForTimeout(60);
+    }
+    const kept = await editor.transcript.locator("article").count();
+    console.log(`  scrolled with ${kept} entries in the page, longest frame ${await page.evaluate("longest")} ms`);
+    assert.ok(kept <= 400, "the page keeps a bounded number of entries");
+    await editor.shot("large");
+  });
+
+  await step("a file that is no session", async () => {
     await editor.menu(editor.file("notes.jsonl"), "Open as octavo Session");
     await editor.notification("notes.jsonl").waitFor();
     await editor.shot("no-session");

@@ -56,7 +56,7 @@ export function explain(error: unknown): Failure | undefined {
     if (kind === "cancelled") {
       return undefined;
     }
-    return { level: QUIET[kind] ?? "error", message: sentence(error.message), remedies: REMEDIES[kind] ?? ["showLog"] };
+    return { level: QUIET[kind] ?? "error", message: sentence(inTheEditor(error.message)), remedies: REMEDIES[kind] ?? ["showLog"] };
   }
   if (error instanceof ConnectionLostError) {
     return {
@@ -66,6 +66,11 @@ export function explain(error: unknown): Failure | undefined {
     };
   }
   return { level: "error", message: "Something went wrong in the octavo extension; its log has the details.", remedies: ["showLog"] };
+}
+
+/** The words of the protocol as this editor's. */
+function inTheEditor(message: string): string {
+  return message.replace(/open it with mode `?read`?/g, "open it read-only");
 }
 
 /** The first lines of a message as one sentence, without what looks like a trace. */

@@ -52,9 +52,14 @@ export class Previews implements vscode.Disposable {
         path: `/${session.title.replace(/[\\/]/g, " ")}/${side}.md`,
         query: `${session.id} ${result.operationId}`,
       });
-    const item: Held = { session, result, before: path("Summary so far"), after: path("New summary") };
     const previous = await this.deeds.attempt(() => previousSummary(session));
-    this.files.put(item.before, previous ?? "No summary yet: the model still reads the whole conversation.\n", true);
+    const item: Held = {
+      session,
+      result,
+      before: path(previous === undefined ? "No summary yet" : "Summary so far"),
+      after: path("New summary"),
+    };
+    this.files.put(item.before, previous ?? "", true);
     this.files.put(item.after, result.summary, false);
     this.held.set(session.id, item);
     await this.tellContext();
@@ -123,7 +128,7 @@ export class Previews implements vscode.Disposable {
   }
 
   private async open(item: Held): Promise<void> {
-    await vscode.commands.executeCommand("vscode.diff", item.before, item.after, `Compaction of “${item.session.title}”`, {
+    await vscode.commands.executeCommand("vscode.diff", item.before, item.after, diffTitle(item), {
       preview: false,
     });
   }
@@ -158,6 +163,11 @@ export class Previews implements vscode.Disposable {
   private async tellContext(): Promise<void> {
     await vscode.commands.executeCommand("setContext", "octavo.previewing", this.held.size > 0);
   }
+}
+
+function diffTitle({ before, session }: Held): string {
+  const left = before.path.split("/").pop()?.replace(/\.md$/, "") ?? "";
+  return `${left} ↔ New summary of “${session.title}”`;
 }
 
 function shows(tab: vscode.Tab, item: Held): boolean {
