@@ -218,6 +218,15 @@ async def test_a_held_result_is_written_when_the_user_says_so(session: Path, her
     assert (here / "week.compacted.jsonl").is_file()
 
 
+async def test_an_interrupted_question_ends_at_once_and_leaves_no_copy(session: Path, here: Path) -> None:
+    code, shown = await on_a_terminal(
+        "compact", session, "--hold", "--strategy", "extractive", cwd=here, answer=b"\x03"
+    )
+    assert code == 130
+    assert "Traceback" not in shown
+    assert files_in(here) == set()
+
+
 async def test_a_failed_compaction_leaves_no_copy_behind(session: Path, here: Path) -> None:
     ran = await octavo("compact", session, "--strategy", "context-full", cwd=here)
     assert_one_sentence(ran, "compact")
@@ -435,38 +444,46 @@ async def test_an_encoding_without_the_signs_we_draw_does_not_end_the_command(se
     assert "Morning!" in ran.out
 
 
+ON_ITS_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+"""Makes stdin the terminal that a key can interrupt, then becomes the command."""
+
+
 async def on_a_terminal(*arguments: str | Path, cwd: Path, answer: bytes = b"", **environment: str) -> tuple[int, str]:
-    """Run `octavo` on a pseudo terminal; returns the exit code and what was shown."""
-    main, side = pty.openpty()
-    command = [sys.executable, "-m", "octavo", *map(str, arguments)]
+    """Run `octavo` on a pseudo terminal, type `answer` when it asks; returns the exit code and what was shown."""
     base = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    home = cwd.parent / "home"
+    terminal, side = pty.openpty()
     process = subprocess.Popen(  # noqa: ASYNC220 - a pseudo terminal has no asynchronous form
-        command,
+        [sys.executable, "-c", ON_ITS_TERMINAL, "-m", "octavo", *map(str, arguments)],
         stdin=side,
         stdout=side,
         stderr=side,
         cwd=cwd,
-        env={**base, "HOME": str(home), "TERM": "xterm", "COLUMNS": "100", **environment},
+        env={**base, "HOME": str(cwd.parent / "home"), "TERM": "xterm", "COLUMNS": "100", **environment},
+        start_new_session=True,
     )
     os.close(side)
-    if answer:
-        os.write(main, answer)
 
-    def read() -> bytes:
-        shown = b""
+    def talk() -> bytes:
+        shown, asked = b"", False
         try:
-            while piece := os.read(main, 65536):
+            while piece := os.read(terminal, 65536):
                 shown += piece
+                if answer and not asked and b"[y/N] " in shown:
+                    asked = True
+                    os.write(terminal, answer)
         except OSError:  # Linux says EIO when the other side has closed
             pass
         return shown
 
     try:
         with anyio.fail_after(60):
-            shown = await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
+            shown = await anyio.to_thread.run_sync(talk, abandon_on_cancel=True)
             code = await anyio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
     finally:
         process.kill()
-        os.close(main)
+        os.close(terminal)
     return code, shown.decode()

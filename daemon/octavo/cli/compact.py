@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
 import anyio.to_thread
 
 from octavo.cli import daemon_child
@@ -139,9 +140,10 @@ async def _ask(
         terminal.lines(notice_lines(result.notices, terminal))
         terminal.line()
         if sys.stdin.isatty():
-            terminal.out.flush()
-            answer = await anyio.to_thread.run_sync(input, "Write it? [y/N] ", abandon_on_cancel=True)
-            agreed = answer.strip().lower() in {"y", "yes"}
+            print("Write it? [y/N] ", end="", file=terminal.out, flush=True)
+            # Not in a thread: one that waits for a key would outlive an interruption.
+            await anyio.wait_readable(sys.stdin)
+            agreed = sys.stdin.readline().strip().lower() in {"y", "yes"}
     if agreed:
         return await client.session_apply_compaction(session_id=session_id, operation_id=result.operation_id)
     await client.session_discard_compaction(session_id=session_id, operation_id=result.operation_id)

@@ -29,14 +29,16 @@ COMMANDS: dict[str, str] = {
 def run(argv: list[str]) -> int:
     """Run `octavo` with `argv` (without the program's name) and return the exit code."""
     if argv and argv[0] in COMMANDS:
-        module = import_module(f"octavo.cli.{argv[0]}")
         try:
+            module = import_module(f"octavo.cli.{argv[0]}")
             code = int(module.run(parser_of(argv[0]).parse_args(argv[1:])))
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader of our output has seen enough (`octavo tree … | head`); what is buffered has nowhere to go.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
+        except KeyboardInterrupt:
+            return 130
         return code
     parser = argparse.ArgumentParser(prog="octavo", description="Keeps a coding agent's sessions inside their window.")
     parser.add_argument("--version", action="version", version=f"octavo {__version__}")
