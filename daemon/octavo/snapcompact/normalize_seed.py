@@ -30,13 +30,15 @@ _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 _DROPPED_CATEGORIES = frozenset({"Cc", "Mn", "Me", "Cs"})
 _LATER_MARKS = re.compile(
-    "[\u0897\u0ece\u1acf-\u1add\u1ae0-\u1aeb\U00010efa-\U00010eff\U00011241\U000113b8\U000113bb-\U000113c0"
+    "[\u0897\u0ece\u1acf-\u1add\u1ae0-\u1aeb\U00010d69-\U00010d6d\U00010efa-\U00010eff\U00011241\U000113bb-\U000113c0"
     "\U000113ce\U000113d0\U000113d2\U000113e1\U000113e2\U00011b60\U00011b62-\U00011b64\U00011b66"
     "\U00011f00\U00011f01\U00011f36-\U00011f3a\U00011f40\U00011f42\U00011f5a\U00013440"
     "\U00013447-\U00013455\U0001611e-\U00016129\U0001612d-\U0001612f\U0001e08f\U0001e4ec-\U0001e4ef"
     "\U0001e5ee\U0001e5ef\U0001e6e3\U0001e6e6\U0001e6ee\U0001e6ef\U0001e6f5]"
 )
 """Combining marks of Unicode 15 to 17, newer than the tables of the oldest supported interpreter."""
+_FORMER_MARKS = frozenset("\U0001171e")
+"""Non-spacing marks of those tables that Unicode 16 made spacing ones."""
 
 _FOLDS: dict[str, str] = {
     **dict.fromkeys("‘’‚‛", "'"),
@@ -94,6 +96,6 @@ def _fold(code: int) -> str:
         return folded
     if 0x2500 <= code <= 0x257F:
         return "|" if code in (0x2502, 0x2503) else "-" if code in (0x2500, 0x2501) else "+"
-    if unicodedata.category(char) in _DROPPED_CATEGORIES or _LATER_MARKS.match(char):
-        return ""
-    return "?"
+    if char in _FORMER_MARKS:
+        return "?"
+    return "" if unicodedata.category(char) in _DROPPED_CATEGORIES or _LATER_MARKS.match(char) else "?"

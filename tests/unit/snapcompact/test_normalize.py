@@ -110,3 +110,12 @@ def test_many_escapes_and_toggles_take_linear_time() -> None:
     for text in ("\x1b[" * 200_000, "\x1b]" * 2_000, "\x0e" * 200_000, " \x0e" * 100_000, "data:;base64," * 20_000):
         normalize(text)
         normalize_seed(text)
+
+
+def test_the_seeds_alphabet_has_the_size_the_format_gives_it() -> None:
+    """snapcompact.md §4, coverage counts of U+00A0-1FFFF: they depend on the Unicode version of the mark tables."""
+    folded = [(chr(code), normalize_seed(f"x{chr(code)}y")[1:-1]) for code in range(0xA0, 0x20000)]
+    shown = [(char, fold) for char, fold in folded if not "\ud800" <= char <= "\udfff"]
+    assert sum(char == fold for char, fold in shown) == 95
+    assert sum(fold == "?" for _, fold in shown) == 126_695
+    assert sum(not fold for _, fold in shown) == 1_905
