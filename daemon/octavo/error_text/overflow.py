@@ -90,7 +90,7 @@ _NEGATIVE = (
     r"(?:exceed|too (?:large|big|many)|at most|more than)\b.{0,40}\b(?:image|pdf|page|video|attachment)s?\b",
     r"(?:max_tokens|max_completion_tokens|max_output_tokens)\b(?!.{0,80}context).{0,80}(?:maximum|exceeds|at most)",
 )
-_EMPTY_ANSWER = re.compile(r"4(?:00|13)(?: status code)? \(no body\)", re.IGNORECASE)
+_EMPTY_ANSWER = re.compile(r"4(?:00|13)\s*(?:status code)?\s*\(no body\)", re.IGNORECASE)
 _SEED = tuple(re.compile(pattern, re.IGNORECASE) for pattern in _PATTERNS)
 _POSITIVE = tuple(
     (re.compile(_OURS_INSTEAD.get(pattern, pattern), re.IGNORECASE), pattern in _PAYLOAD) for pattern in _PATTERNS

@@ -31,6 +31,7 @@ def failed(text: str) -> dict[str, object]:
         "Requested tokens (9120) exceed context window of 8192",
         "trying to keep the first 5000 tokens when context the overflows: greater than the context length",
         "400 status code (no body)",
+        "400(no body)",
         "Error code: 400 - {'code': 'context_length_exceeded'}",
         "chat history exceeds the 1000-message limit",
         "ValidationException: Input is too long for requested model.",
