@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.adapters.tokens import approximate
-from conformance.support import Vector, adapter, fixture_entries
+from conformance.support import Vector, adapter, fixture_entries, referred
 from octavo.compaction.cut_point import CutPoint, CutRules, find_cut_point, find_turn_start, is_cut_point
 from octavo.compaction.entry_messages import entry_message
 from octavo.compaction.prepare import Preparation, prepare_compaction
@@ -17,21 +17,17 @@ class Keep:
     keep_recent_tokens: float = 20000
 
 
-def is_later(vector: Vector) -> bool:
-    return "18.2.3" in vector.data["upstream"]
-
-
 def entries_of(vector: Vector) -> list[dict[str, Any]]:
     if "fixture" in vector.input:
         return list(fixture_entries(vector.input["fixture"]))
-    entries: list[dict[str, Any]] = vector.input["entries"]
+    entries: list[dict[str, Any]] = referred(vector.input["entries"], "entries")
     return entries
 
 
 @adapter("findCutPoint")
 def cut_points(vector: Vector) -> None:
     entries = entries_of(vector)
-    if is_later(vector):
+    if vector.is_later:
         estimator, rules = Estimator(EstimateRules.OCTAVO, count=approximate), CutRules.OCTAVO
     else:
         estimator, rules = Estimator(EstimateRules.SEED), CutRules.SEED
@@ -55,11 +51,15 @@ def check_ours(entries: list[dict[str, Any]], start: int, end: int, keep: float,
     if not points:
         assert cut == CutPoint(start)
         return
-    messages = [entry_message(entry) for entry in entries[cut.first_kept : end]]
-    kept = estimator.total(message for message in messages if message is not None)
     chosen = next(point for point in points if point >= cut.first_kept)
-    assert kept <= keep or chosen == points[-1]
+    assert kept_tokens(entries[cut.first_kept : end], estimator) <= keep or all(
+        kept_tokens(entries[point:end], estimator) > keep for point in points
+    )
     assert all(entry_message(entry) is None for entry in entries[cut.first_kept : chosen])
+
+
+def kept_tokens(entries: list[dict[str, Any]], estimator: Estimator) -> int:
+    return estimator.total(message for message in map(entry_message, entries) if message is not None)
 
 
 @adapter("findTurnStartIndex")
@@ -72,7 +72,7 @@ def turn_starts(vector: Vector) -> None:
 @adapter("prepareCompaction")
 def preparations(vector: Vector) -> None:
     entries = entries_of(vector)
-    if is_later(vector):
+    if vector.is_later:
         estimator = Estimator(EstimateRules.OCTAVO, count=approximate)
         plan = prepare_compaction(entries, Keep(vector.input["keepRecentTokens"]), estimator=estimator)
         assert later_form(plan) == vector.expected
@@ -84,17 +84,29 @@ def preparations(vector: Vector) -> None:
             plan = prepare_compaction(entries[: case["pathPrefixLength"]], keep, CutRules.SEED, estimator=estimator)
             assert fixture_form(plan) == case["result"], case
         return
-    keep = Keep(vector.input["settings"]["keepRecentTokens"])
+    keep = Keep((vector.input.get("settings") or {}).get("keepRecentTokens", Keep.keep_recent_tokens))
     plan = prepare_compaction(entries, keep, CutRules.SEED)
     expected = vector.expected
     if expected is not None:
         expected = expected | {"fileOps": {key: sorted(paths) for key, paths in expected["fileOps"].items()}}
     assert (plan.to_wire() if plan else None) == expected
-    ours = prepare_compaction(entries, keep)
-    assert (ours is None) == (plan is None)
-    if ours is not None:
-        assert ours.previous_summary == expected.get("previousSummary")
-        assert ours.tokens_before > 0
+    check_our_plan(entries, keep, plan, prepare_compaction(entries, keep))
+
+
+def check_our_plan(
+    entries: list[dict[str, Any]], keep: Keep, seed: Preparation | None, ours: Preparation | None
+) -> None:
+    """Ours is as whole as the seed's plan, and differs in whether there is one only by what fits the budget."""
+    if ours is None:
+        estimator = Estimator(EstimateRules.OCTAVO)
+        assert seed is None or kept_tokens(entries, estimator) <= keep.keep_recent_tokens
+        return
+    assert ours.discarded_messages
+    assert ours.tokens_before > 0
+    if seed is not None:
+        assert ours.previous_summary == seed.previous_summary
+    else:
+        assert entries[-1]["type"] != "compaction"
 
 
 def later_form(plan: Preparation | None) -> dict[str, Any]:

