@@ -22,7 +22,6 @@ export interface Setup {
 
 /** The editor and the hands on it. */
 export class Editor {
-  private count = 0;
   private readonly server: ChildProcess;
   private readonly browser: Browser;
   private readonly shots: string;
@@ -142,8 +141,8 @@ export class Editor {
   async shot(name: string): Promise<void> {
     // Toasts and lists move for a moment.
     await this.page.waitForTimeout(450);
-    this.count += 1;
-    const path = join(this.shots, `${String(this.count).padStart(2, "0")}-${name}.png`);
+    pictures += 1;
+    const path = join(this.shots, `${String(pictures).padStart(2, "0")}-${name}.png`);
     await this.page.screenshot({ path });
     console.log(`  ${path.split("/").slice(-4).join("/")}`);
   }
@@ -157,6 +156,9 @@ export class Editor {
     }
   }
 }
+
+/** Numbers the pictures of all editors of a run. */
+let pictures = 0;
 
 const QUIET = {
   "workbench.startupEditor": "none",

@@ -7,13 +7,13 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { spawnClient, type OctavoClient } from "octavo-client/node";
 
-import { Editor } from "./editor.ts";
+import { Editor, type Setup } from "./editor.ts";
 import { LISTED, NEEDLE, OLD_MESSAGE, OLD_SERVER, writeLarge, writeSession } from "./fixture.ts";
 import { Model } from "./model.ts";
 
@@ -28,7 +28,7 @@ const started = Date.now();
 writeSession(session, workspace);
 await writeListed();
 writeFileSync(join(workspace, "notes.jsonl"), '{"this": "is no session"}\n');
-const editor = await Editor.start({
+const setup: Setup = {
   codeServer: join(tools, "prefix", "bin", "code-server"),
   chromium: "/usr/bin/chromium",
   vsix,
@@ -44,7 +44,8 @@ const editor = await Editor.start({
       models: [{ provider: "local", id: "small", api: "openai-completions", contextWindow: 128000, baseUrl: model.url, inputs: ["text", "image"] }],
     },
   },
-});
+};
+const editor = await Editor.start(setup);
 const { page } = editor;
 
 /** Remembers in the page's `longest` how long the editor went without drawing. */
@@ -75,7 +76,7 @@ function daemonPid(): number {
 try {
   await step("open a session from the explorer", async () => {
     await editor.menu(editor.file("harbour.jsonl"), "Open as octavo Session");
-    await editor.transcript.locator("article").last().waitFor({ timeout: 30_000 });
+    await editor.transcript.locator("article:not(.adopted)").last().waitFor({ timeout: 30_000 });
     await page.locator('.activitybar a[aria-label^="octavo"]').click();
     await editor.row("Where are we, and what is left").waitFor();
     await editor.gauge.getByText("%").waitFor();
@@ -240,7 +241,7 @@ try {
   });
 
   await step("the transcript without a mouse", async () => {
-    await editor.transcript.locator("article").last().click({ position: { x: 4, y: 4 } });
+    await editor.transcript.locator("article:not(.adopted)").last().click({ position: { x: 4, y: 4 } });
     for (let presses = 0; presses < 8; presses++) {
       await page.keyboard.press("k");
     }
@@ -264,10 +265,10 @@ try {
     const began = Date.now();
     await editor.menu(editor.file("night.jsonl"), "Open as octavo Session");
     await editor.transcript.getByText("A long night at the harbour").waitFor({ timeout: 60_000 });
-    await editor.transcript.locator("article").last().waitFor({ timeout: 60_000 });
+    await editor.transcript.locator("article:not(.adopted)").last().waitFor({ timeout: 60_000 });
     console.log(`  opened in ${Date.now() - began} ms, longest frame of the editor ${await page.evaluate("longest")} ms`);
     await page.evaluate(WATCH_FRAMES);
-    await editor.transcript.locator("article").last().click({ position: { x: 4, y: 4 } });
+    await editor.transcript.locator("article:not(.adopted)").last().click({ position: { x: 4, y: 4 } });
     for (let pages = 0; pages < 25; pages++) {
       await page.keyboard.press("PageUp");
       await page.waitForTimeout(60);
@@ -326,6 +327,28 @@ try {
     await setSetting("octavo.server.path", broken);
     await editor.notification("did not come back").waitFor({ timeout: 40_000 });
     await editor.shot("broken-server");
+  });
+  await step("a workspace without trust", async () => {
+    const marker = join(home, "started-by-the-workspace");
+    const bait = join(workspace, "bait.sh");
+    writeFileSync(bait, `#!/bin/sh\ntouch ${marker}\n`, { mode: 0o755 });
+    mkdirSync(join(workspace, ".vscode"));
+    writeFileSync(join(workspace, ".vscode", "settings.json"), JSON.stringify({ "octavo.server.path": bait }));
+    const careful = await Editor.start({
+      ...setup,
+      home: join(home, "careful"),
+      settings: { ...setup.settings, "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never" },
+    });
+    try {
+      await careful.menu(careful.file("held.jsonl"), "Open as octavo Session");
+      await careful.transcript.locator("article:not(.adopted)").last().waitFor();
+      await careful.page.locator(".statusbar-item", { hasText: "Restricted Mode" }).waitFor();
+      await careful.gauge.getByText("%").waitFor();
+      await careful.shot("untrusted");
+      assert.ok(!existsSync(marker), "a program that the workspace names is not started");
+    } finally {
+      await careful.stop();
+    }
   });
   console.log(`The story took ${((Date.now() - started) / 1000).toFixed(0)} s.`);
 } finally {

@@ -34,7 +34,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const compaction = new Compaction(deeds, previews);
   const transcripts = new Transcripts(context, sessions, deeds);
   const opening = new Opening(server, sessions, deeds, transcripts);
-  const moving = new Moving(deeds, sessions, (session, id) => transcripts.reveal(session, id));
+  const moving = new Moving(
+    deeds,
+    (sessionId) => opening.open({ sessionId }),
+    (session, id) => transcripts.reveal(session, id),
+  );
   announcer.follow = {
     undo: (session) => compaction.undo(session),
     reveal: (session, id) => transcripts.reveal(session, id),

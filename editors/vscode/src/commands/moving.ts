@@ -4,7 +4,6 @@ import type { SearchHit } from "octavo-client";
 import * as vscode from "vscode";
 
 import type { OpenSession } from "../session/session.ts";
-import type { Sessions } from "../session/sessions.ts";
 import type { TreeFilter } from "../tree/outline.ts";
 import { FILTER_NAMES } from "../tree/view.ts";
 import type { Deeds } from "./deeds.ts";
@@ -19,12 +18,16 @@ type Scope = "branch" | "tree" | "archived";
 /** The commands that move. */
 export class Moving {
   private readonly deeds: Deeds;
-  private readonly sessions: Sessions;
+  private readonly open: (sessionId: string) => Promise<OpenSession | undefined>;
   private readonly reveal: (session: OpenSession, id: string) => Promise<void>;
 
-  constructor(deeds: Deeds, sessions: Sessions, reveal: (session: OpenSession, id: string) => Promise<void>) {
+  constructor(
+    deeds: Deeds,
+    open: (sessionId: string) => Promise<OpenSession | undefined>,
+    reveal: (session: OpenSession, id: string) => Promise<void>,
+  ) {
     this.deeds = deeds;
-    this.sessions = sessions;
+    this.open = open;
     this.reveal = reveal;
   }
 
@@ -118,8 +121,7 @@ export class Moving {
   async fork(session: OpenSession, entryId: string): Promise<void> {
     const info = await this.deeds.attempt(() => session.client.session.fork({ sessionId: session.id, entryId }));
     if (info !== undefined) {
-      const fork = await this.deeds.attempt(() => this.sessions.show({ sessionId: info.sessionId }));
-      if (fork !== undefined) {
+      if ((await this.open(info.sessionId)) !== undefined) {
         void vscode.window.showInformationMessage(`This is the fork, with ${info.entryCount} entries. The original is unchanged.`);
       }
     }

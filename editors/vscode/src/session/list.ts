@@ -32,7 +32,14 @@ export class SessionList implements vscode.TreeDataProvider<Listed>, vscode.Disp
       this.view,
       this.changed,
       server.onDidChangeState((state) => state === "running" && this.refresh()),
-      sessions.onDidChangeCurrent(() => this.changed.fire(undefined)),
+      sessions.onDidChangeCurrent((session) => {
+        const known = session === undefined || this.items?.some((item) => item.sessionId === session.id);
+        if (known === true) {
+          this.changed.fire(undefined);
+        } else {
+          this.refresh();
+        }
+      }),
     ];
   }
 
