@@ -24,9 +24,26 @@ let atEnd = true;
 let asked: "before" | "after" | undefined;
 let writable = false;
 let entryCount = 0;
+/** Whether the reader is at the newest entry, and wants to stay there. */
+let sticking = true;
 
 window.addEventListener("message", ({ data }: MessageEvent<ToPage>) => receive(data));
-window.addEventListener("scroll", () => edges(), { passive: true });
+window.addEventListener(
+  "scroll",
+  () => {
+    // A page in the background has no height and says nothing about its reader.
+    if (window.innerHeight > 0 && document.visibilityState === "visible") {
+      sticking = nearBottom();
+    }
+    edges();
+  },
+  { passive: true },
+);
+window.addEventListener("resize", () => {
+  if (sticking && atEnd) {
+    window.scrollTo(0, document.documentElement.scrollHeight);
+  }
+});
 document.addEventListener("keydown", (event) => key(event));
 latest.addEventListener("click", () => host.postMessage({ type: "latest" }));
 need("cancel").addEventListener("click", () => host.postMessage({ type: "command", command: "abort", id: "" }));
@@ -93,7 +110,7 @@ function receive(message: ToPage): void {
 }
 
 function place(page: Extract<ToPage, { type: "page" }>): void {
-  const stick = atEnd && nearBottom();
+  const stick = atEnd && sticking;
   const drawn = page.blocks.map((block) => draw(block));
   if (page.place === "replace") {
     feed.replaceChildren(...drawn);

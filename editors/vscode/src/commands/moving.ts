@@ -270,7 +270,7 @@ function hitItem(hit: SearchHit): vscode.QuickPickItem & { hit: SearchHit } {
 /** The snippet from a little before the match on, so that the match is in sight. */
 function around({ snippet, matches }: SearchHit): string {
   const start = matches[0]?.start ?? 0;
-  const from = start <= LEAD ? 0 : snippet.lastIndexOf(" ", start - LEAD / 2) + 1;
+  const from = start <= LEAD ? 0 : snippet.lastIndexOf(" ", start - LEAD / 4) + 1;
   return `${from > 0 ? "…" : ""}${snippet.slice(from)}`.replace(/\s+/g, " ").trim();
 }
 
