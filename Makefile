@@ -47,9 +47,10 @@ schema: setup
 bench: setup
 	$(BIN)/python -m tests.bench
 
-# The durability test at length: 5,000 SIGKILLs.
+# What takes long: 5,000 SIGKILLs, 100 clients for a minute, 100,000 damaged frames.
 soak: setup
 	OCTAVO_SOAK_ROUNDS=5000 $(BIN)/python -m pytest tests/faults -k sigkill --timeout 36000
+	OCTAVO_SOAK=1 $(BIN)/python -m pytest tests/faults/test_soak.py tests/faults/test_fuzz.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -56,15 +56,17 @@ def _dial(where: Places) -> socket.socket | None:
     link = discovery.dial(where.socket)
     if link is None:
         return None
-    said = discovery.record(where)
-    version = None if said is None else said.get("protocolVersion")
-    if not isinstance(version, int) or version == PROTOCOL_VERSION:
+    said = discovery.record(where) or {}
+    version, pid = said.get("protocolVersion"), discovery.peer_pid(link)
+    # A record of another process is one that a killed daemon left, or a service manager holds the socket.
+    if not isinstance(version, int) or version == PROTOCOL_VERSION or pid not in (None, said.get("pid")):
         return link
-    pid = discovery.peer_pid(link)
     link.close()
     if version > PROTOCOL_VERSION:
-        raise DiscoveryError(f"Daemon {pid} speaks protocol {version}, this octavo {PROTOCOL_VERSION}; update it.")
-    if said is None or pid is None or pid != said.get("pid"):
+        raise DiscoveryError(
+            f"The daemon on {where.socket} speaks protocol {version}, this octavo {PROTOCOL_VERSION}; update it."
+        )
+    if pid is None:
         raise DiscoveryError(f"The daemon on {where.socket} speaks the older protocol {version}; end it.")
     _replace(where, pid)
     return None

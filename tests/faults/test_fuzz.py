@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 
 LONG = bool(os.environ.get("OCTAVO_SOAK"))
 FRAMES = 100_000 if LONG else 2_000
-BATCH = 100
+BATCH = 20
+"""Frames of one connection; a length that lies may swallow those behind it."""
 LIMIT_S = 60.0
 GOLDEN = Path(__file__).parents[1] / "wire/golden/requests"
 INITIALIZE = {"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": {"capabilities": {}}}
@@ -141,13 +142,13 @@ def mutate(sound: bytes, choose: random.Random, others: list[bytes]) -> bytes:
             case 4:
                 other = choose.choice(others)
                 data[at:] = other[choose.randrange(len(other)) :]
-            case 5:
+            case 5 if choose.random() < 0.2:
                 data[:20] = b"Content-Length: %d" % choose.choice((0, 1, 7, 10**9, 10**19, 2**63))
             case 6:
                 data[at:at] = choose.choice((b"[" * 5000, b'{"a":' * 3000, b"\x00", b"\xff\xfe", b"\\ud800", b"1e999"))
             case 7:
                 data[at:at] = choose.choice((b"\r\n", b"\r\n\r\n", b"Content-Length: 5\r\n\r\n", b"\n"))
-            case 8:
+            case _:
                 data[at : at + 1] = choose.choice(
                     (b"null", b"-1", b"true", b'""', b"[]", b"{}", b"99999999999999999999")
                 )
@@ -185,7 +186,7 @@ def test_mutated_frames_cost_their_own_connection_at_most(daemon: tuple[Path, su
             answered += sum("error" in one or "result" in one for one in answers)
             assert process.poll() is None, f"the daemon ended among frames {count} to {count + BATCH}"
             watcher.ping()
-        assert answered > FRAMES / 50
+        assert answered > FRAMES / 3, answered
         deadline = time.monotonic() + LIMIT_S
         while descriptors(process.pid) > before:
             assert time.monotonic() < deadline, "connections stayed open"

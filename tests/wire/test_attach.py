@@ -250,3 +250,19 @@ async def test_the_bridge_loads_nothing_that_takes_long() -> None:
     with anyio.fail_after(LIMIT_S):
         done = await anyio.run_process([sys.executable, "-c", EVERYTHING_LOADED])
     assert done.stdout.decode().strip() == "[]"
+
+
+async def test_the_record_of_a_killed_daemon_says_nothing_about_the_next_one() -> None:
+    async with home() as folder:
+        async with attached(folder) as client:
+            await client.initialize()
+            pid = running(folder)
+            record = Path(places(folder).record)
+            said = json.loads(record.read_text())
+            record.write_text(json.dumps(said | {"pid": 1, "protocolVersion": PROTOCOL_VERSION - 1}))
+            async with attached(folder) as other:
+                assert "result" in await other.initialize()
+            record.write_text("{torn")
+            async with attached(folder) as other:
+                assert "result" in await other.initialize()
+            assert running(folder) == pid

@@ -214,7 +214,7 @@ class Connection:
     @property
     def stranger(self) -> bool:
         """Whether it has to present a token and has not done so."""
-        return self._token is not None and self._engine is None
+        return self._token is not None
 
     @property
     def tasks(self) -> anyio.abc.TaskGroup:
@@ -352,8 +352,10 @@ class Connection:
 
     async def _greet(self, body: bytes) -> None:
         outcome = self._greeting.take(body)
-        if outcome.greeted is not None and self._on_welcome is not None:
-            self._on_welcome()
+        if outcome.greeted is not None:
+            self._token = None
+            if self._on_welcome is not None:
+                self._on_welcome()
         if outcome.answer is not None:
             self.send_body(outcome.answer)
         if outcome.refused:
