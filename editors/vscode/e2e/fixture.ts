@@ -142,18 +142,16 @@ export const OLD_SERVER = `#!${process.execPath}
 let data = "";
 process.stdin.on("data", (chunk) => {
   data += chunk;
-  const match = /Content-Length: (\\d+)\\r\\n\\r\\n/.exec(data);
-  if (match && data.length >= match.index + match[0].length + Number(match[1])) {
-    const request = JSON.parse(data.slice(match.index + match[0].length, match.index + match[0].length + Number(match[1])));
-    data = data.slice(match.index + match[0].length + Number(match[1]));
-    if (request.id !== undefined) {
-      const result = request.method === "initialize"
-        ? { capabilities: { experimental: { sessionTree: { protocolVersion: 0, methods: [], notifications: [], strategies: [], formats: [] } } }, serverInfo: { name: "octavo", version: "0.0.1" } }
-        : null;
+  for (let match; (match = /^Content-Length: (\\d+)\\r\\n\\r\\n/.exec(data)) && data.length >= match[0].length + Number(match[1]); ) {
+    const request = JSON.parse(data.slice(match[0].length, match[0].length + Number(match[1])));
+    data = data.slice(match[0].length + Number(match[1]));
+    if (request.method === "exit") {
+      process.exit(0);
+    } else if (request.id !== undefined) {
+      const capabilities = { experimental: { sessionTree: { protocolVersion: 0, methods: [], notifications: [], strategies: [], formats: [] } } };
+      const result = request.method === "initialize" ? { capabilities, serverInfo: { name: "octavo", version: "0.0.1" } } : null;
       const body = JSON.stringify({ jsonrpc: "2.0", id: request.id, result });
       process.stdout.write("Content-Length: " + Buffer.byteLength(body) + "\\r\\n\\r\\n" + body);
-    } else if (request.method === "exit") {
-      process.exit(0);
     }
   }
 });

@@ -209,7 +209,7 @@ try {
     await editor.command("octavo: Preview Compaction…");
     await editor.choice("Pictures of the text").click();
     await editor.notification("Edit the summary as you like").waitFor({ timeout: 60_000 });
-    await editor.press(editor.notification("Edit the summary as you like"), "Apply");
+    await page.locator(".statusbar-item", { hasText: "Apply summary" }).click();
     await page.locator(".statusbar-item", { hasText: "Applied:" }).waitFor();
     await editor.command("octavo: Show Transcript");
     const divider = editor.transcript.locator("article.compaction .divider").last();

@@ -20,12 +20,16 @@ interface Held {
 export class Previews implements vscode.Disposable {
   private readonly held = new Map<string, Held>();
   private readonly files = new SummaryFiles();
+  private readonly applyItem = statusItem("apply", "$(check) Apply summary", "Write the new summary", "octavo.applyPreview", 2);
+  private readonly discardItem = statusItem("discard", "$(discard) Discard", "Drop the new summary", "octavo.discardPreview", 1);
   private readonly disposables: vscode.Disposable[];
   private readonly deeds: Deeds;
 
   constructor(deeds: Deeds) {
     this.deeds = deeds;
     this.disposables = [
+      this.applyItem,
+      this.discardItem,
       vscode.workspace.registerFileSystemProvider(SCHEME, this.files, { isCaseSensitive: true }),
       vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
         for (const tab of closed) {
@@ -65,19 +69,10 @@ export class Previews implements vscode.Disposable {
     await this.tellContext();
     await this.open(item);
     const failed = result.checks.filter((check) => check.repaired).map((check) => check.name);
-    void vscode.window
-      .showInformationMessage(
-        `${tokens(result.tokensBefore)} → ${tokens(result.tokensAfter)} tokens. Edit the summary as you like; nothing is written until you apply it.` +
-          (failed.length > 0 ? ` Repaired: ${failed.join(", ")}.` : ""),
-        "Apply",
-        "Discard",
-      )
-      .then((choice) => {
-        if (choice === "Apply") {
-          return this.apply(session);
-        }
-        return choice === "Discard" ? this.discard(session) : undefined;
-      });
+    void vscode.window.showInformationMessage(
+      `${tokens(result.tokensBefore)} → ${tokens(result.tokensAfter)} tokens. Edit the summary as you like; nothing is written until you apply it, above the editor or in the status bar.` +
+        (failed.length > 0 ? ` Repaired: ${failed.join(", ")}.` : ""),
+    );
   }
 
   /** Write the result with the summary as it stands in the editor. */
@@ -161,8 +156,24 @@ export class Previews implements vscode.Disposable {
   }
 
   private async tellContext(): Promise<void> {
+    for (const item of [this.applyItem, this.discardItem]) {
+      if (this.held.size > 0) {
+        item.show();
+      } else {
+        item.hide();
+      }
+    }
     await vscode.commands.executeCommand("setContext", "octavo.previewing", this.held.size > 0);
   }
+}
+
+function statusItem(id: string, text: string, tooltip: string, command: string, priority: number): vscode.StatusBarItem {
+  const item = vscode.window.createStatusBarItem(`octavo.${id}`, vscode.StatusBarAlignment.Left, priority);
+  item.name = `octavo: ${tooltip}`;
+  item.text = text;
+  item.tooltip = tooltip;
+  item.command = command;
+  return item;
 }
 
 function diffTitle({ before, session }: Held): string {

@@ -70,7 +70,12 @@ export class Server implements vscode.Disposable {
     client.on("window/logMessage", ({ message }) => this.log.info(message));
     client.onConnected(async (connected) => {
       this.version = connected.serverInfo.version ?? "";
-      if (connected.capabilities.protocolVersion === PROTOCOL_VERSION) {
+      const spoken = connected.capabilities.protocolVersion;
+      if (spoken !== PROTOCOL_VERSION) {
+        this.log.error(`The server speaks protocol version ${spoken}, this extension ${PROTOCOL_VERSION}.`);
+        // Before anything else is asked of it.
+        void this.stop().then(() => this.enter("mismatch"));
+      } else {
         await connected.notify("$/setTrace", { value: vscode.workspace.getConfiguration("octavo").get("trace.server", "off") });
       }
     });
@@ -123,12 +128,6 @@ export class Server implements vscode.Disposable {
 
   private follow(state: ConnectionState): void {
     if (state.kind === "connected") {
-      const spoken = state.client.capabilities.protocolVersion;
-      if (spoken !== PROTOCOL_VERSION) {
-        this.log.error(`The server speaks protocol version ${spoken}, this extension ${PROTOCOL_VERSION}.`);
-        void this.stop().then(() => this.enter("mismatch"));
-        return;
-      }
       const again = this.connectedOnce;
       this.connectedOnce = true;
       this.enter("running");

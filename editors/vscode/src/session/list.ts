@@ -105,7 +105,7 @@ export class SessionList implements vscode.TreeDataProvider<Listed>, vscode.Disp
 /** A line for a session. */
 export function sessionItem(session: SessionSummary, current: boolean, withFolder: boolean): vscode.TreeItem {
   const name = session.title ?? session.firstMessage;
-  const item = new vscode.TreeItem({ label: name, ...(current ? { highlights: [[0, name.length] as [number, number]] } : {}) });
+  const item = new vscode.TreeItem(name);
   item.id = session.path;
   item.description = [ago(session.modifiedAt, Date.now()), withFolder ? session.cwd : ""].filter((part) => part !== "").join(" · ");
   item.tooltip = new vscode.MarkdownString();
