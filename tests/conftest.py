@@ -1,10 +1,18 @@
-"""What every test may use: the samples folder, and the rule that its absence is said aloud."""
+"""What every test may use: the samples folder, the rule that its absence is said aloud, and how examples are drawn."""
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from conformance.support import samples_folder
+
+# A slow machine is no finding, and a run that decides about a change must come out the same twice.
+settings.register_profile(
+    "octavo", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
+settings.load_profile("octavo")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -311,7 +311,7 @@ test(
     const path = join(FOLDER, "killed.sock");
     const file = join(FOLDER, "killed.jsonl");
     const first = await listening(path);
-    const backoff = { initialMs: 20, maxMs: 100 };
+    const backoff = { initialMs: 20, maxMs: 100, attempts: 1000 };
     const client = kept(new ReconnectingClient(() => socketTransport({ path }), { backoff }));
     const info = await client.request("session/create", { cwd: FOLDER, path: file });
     const follower = new SessionFollower(client, { path: file });
@@ -351,7 +351,7 @@ async function listening(path: string): Promise<ChildProcess> {
       const socket = connect(path);
       const open = await new Promise<boolean>((resolve) => {
         socket.once("connect", () => resolve(true));
-        socket.once("error", () => resolve(false));
+        socket.on("error", () => resolve(false));
       });
       socket.destroy();
       if (open) {

@@ -62,8 +62,7 @@ class _Planner:
         preparation = self.preparation
         lists = file_lists(preparation.file_ops)
         parts = self._parts()
-        chosen = in_line(self.host, self.wish)[0]
-        plans = [await self._plan(strategy, chosen) for strategy in STRATEGIES]
+        plans = self._chosen([await self._plan(strategy) for strategy in STRATEGIES])
         return result.model_copy(
             update={
                 "first_kept_entry_id": preparation.first_kept_entry_id,
@@ -103,14 +102,20 @@ class _Planner:
             )
         return parts
 
-    async def _plan(self, strategy: Strategy, chosen: Strategy) -> StrategyPlan:
+    def _chosen(self, plans: Sequence[StrategyPlan]) -> list[StrategyPlan]:
+        """Mark the strategy that `session/compact` would run: the first in line that can run at all."""
+        line = in_line(self.host, self.wish)
+        able = {plan.strategy for plan in plans if plan.available}
+        chosen = next((strategy for strategy in line if strategy in able), line[0])
+        return [plan.model_copy(update={"chosen": plan.strategy == chosen}) for plan in plans]
+
+    async def _plan(self, strategy: Strategy) -> StrategyPlan:
         try:
-            plan = await self._figures(strategy)
+            return await self._figures(strategy)
         except OctavoError as error:
-            plan = StrategyPlan(
+            return StrategyPlan(
                 strategy=strategy, available=False, unavailable_reason=error.message, tokens_after=0, fits=False
             )
-        return plan.model_copy(update={"chosen": strategy == chosen})
 
     async def _figures(self, strategy: Strategy) -> StrategyPlan:
         if strategy == "extractive":
