@@ -77,7 +77,7 @@ class Material:
             dim = False  # pages of the octavo layout carry their own dim state
         tail = None
         if rest:
-            raw = _tail_text(rest, self.shape)
+            raw = _tail_text(rest, self.shape, self.layout)
             limit = _TAIL_PAGES * self.shape.capacity(self.size)
             dropped += max(0, utf16_length(raw) - limit)
             tail = (DIM_ON if dim else "") + truncate(raw, limit, _TAIL_HEAD_RATIO)
@@ -190,8 +190,10 @@ def _reopen(pages: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     return tuple(opened), dim
 
 
-def _tail_text(pages: Sequence[str], shape: Shape) -> str:
+def _tail_text(pages: Sequence[str], shape: Shape, layout: Layout) -> str:
     """Undo paging: grid pages are contiguous, doc lines join with spaces (none after a word that goes on)."""
+    if layout == "seed" and shape.columns != 2:
+        return "".join(pages)
     if shape.columns == 2:
         return " ".join(pages).replace(f"{CONTINUES}\n", "").replace(f"{CONTINUES} ", "").replace("\n", " ")
     joined = list(pages[:1])

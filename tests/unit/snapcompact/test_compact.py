@@ -16,6 +16,7 @@ from octavo.snapcompact.compact import MOST_CHARS, compact_to_frames, require_im
 from octavo.snapcompact.drawing import rasterizer
 from octavo.snapcompact.layout import ends_dim
 from octavo.snapcompact.marks import plain_text
+from octavo.snapcompact.plan import gather
 from octavo.snapcompact.redraw import redraw_archive
 from octavo.snapcompact.shapes import Shape, resolve_shape, variant
 from octavo.snapcompact.terms import FrameCompaction, FrameOptions, FrameRequest, Picture, Window
@@ -334,3 +335,20 @@ async def test_a_history_no_budget_could_show_is_bounded_before_it_is_paged_and_
     assert plain_text(pages(made)[0]).startswith("[User]: part 0 the tide")
     assert made.archive.text_tail is not None
     assert made.archive.text_tail.rstrip().endswith("goes out again")
+
+
+def test_the_tail_of_a_seed_archive_is_its_text_to_the_letter() -> None:
+    """A capped tail may open a dim span twice; paging and joining must not tidy that up (snapcompact.md §7.1)."""
+    text = f"{'a' * CAPACITY}\x0e{'b' * (CAPACITY - 1)}\x0e{'c' * 50}"
+    material = gather(
+        "",
+        previous=Archive(text_tail=text),
+        previous_summary=None,
+        shape=SMALL.shape,
+        size=320,
+        layout="seed",
+        source_units=0,
+    )
+    plan = material.within(1)
+    assert plan.pages == (text[:CAPACITY],)
+    assert plan.tail == text[CAPACITY:]
