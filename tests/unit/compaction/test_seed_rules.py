@@ -160,11 +160,8 @@ def described_cut(entries: list[JsonObject], start: int, keep: int, estimate: Ca
     roles = [entry.get("message", {}).get("role") for entry in entries]
     types = [entry["type"] for entry in entries]
     steps = range(len(entries) - 1, start - 1, -1)
-    points = [
-        i
-        for i in range(start, len(entries))
-        if roles[i] in CUT_ROLES or types[i] in {"custom_message", "branch_summary"}
-    ]
+    spoken = [kind in {"custom_message", "branch_summary"} for kind in types]
+    points = [i for i in range(start, len(entries)) if roles[i] in CUT_ROLES or spoken[i]]
     if not points:
         return start, -1
     cut, gathered = points[0], 0
