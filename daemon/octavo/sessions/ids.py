@@ -8,6 +8,9 @@ from collections.abc import Callable, Container
 from datetime import UTC, datetime
 
 _DRAWS = 100
+_MAX_FOLDER_BYTES = 240
+"""Longer names would not fit a file system's 255 bytes together with what tools append to them."""
+_KEPT_BYTES = 200
 _SEPARATORS = str.maketrans("/\\:", "---")
 
 
@@ -87,8 +90,17 @@ def session_folder_name(cwd: str, *, home: str, temp: str) -> str:
     """Return the folder name for the sessions of `cwd` (engine.md §1.1, computeDefaultSessionDir).
 
     All three paths are absolute and free of symlinks; the caller resolves them. The encoding is lossy (`a-b` and `a/b`
-    meet), so the working directory is always taken from the header, never from the folder.
+    meet), so the working directory is always taken from the header, never from the folder. A name that no file system
+    would take is cut, a digest of the whole telling it from others.
     """
+    name = _folder_name(cwd, home, temp)
+    raw = name.encode("utf-8", "surrogatepass")
+    if len(raw) <= _MAX_FOLDER_BYTES:
+        return name
+    return f"{raw[:_KEPT_BYTES].decode('utf-8', 'ignore')}-{hashlib.sha256(raw).hexdigest()[:16]}"
+
+
+def _folder_name(cwd: str, home: str, temp: str) -> str:
     if (relative := _below(cwd, home)) is not None:
         return f"-{relative.translate(_SEPARATORS)}"
     if (relative := _below(cwd, temp)) is not None:

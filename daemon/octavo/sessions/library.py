@@ -9,6 +9,7 @@ up is read and written with that store, so that both programs can resolve each o
 """
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -35,6 +36,8 @@ from octavo.sessions.paths import (
     project_folders,
     restore_orphaned_backups,
 )
+from octavo.sessions.persistence import normalise
+from octavo.sessions.recovery import scrub_surrogates
 from octavo.sessions.search import Searcher
 from octavo.sessions.state import side_folder, wall_clock_ms
 from octavo.sessions.store.disk import Durability, remove_leftovers, storage_errors
@@ -48,6 +51,7 @@ from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
 
 _GENERATIONS = 8
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,8 @@ class Library:
             cwd: Working directory, absolute; stored as given.
             title: Title, as chosen by the user.
             parent_session: Id or path of the session it continues.
-            path: File to create instead of one in the sessions folder; an existing empty file is taken over.
+            path: File to create instead of one in the sessions folder, absolute or relative to `cwd`; an existing
+                empty file is taken over.
             ephemeral: Keep it in memory only.
             lazy: Create the file with the first assistant message (engine.md §1.6) instead of now.
             entries: Entries it begins with, complete with ids.
@@ -107,10 +112,11 @@ class Library:
         session_id = new_session_id(now, self.random_bytes)
         head = session_header(session_id, iso_timestamp(now), cwd, parent_session=parent_session) | (header or {})
         head = (retitled(head, title, "user") or head) if title else head
+        head = normalise(head)
         if ephemeral:
             surroundings = replace(self._surroundings(None), blobs=MemoryBlobs((self.root.parent / "blobs",)))
             return LiveSession(SessionTree(head, entries), surroundings, path=None)
-        target = self.path_for(head) if path is None else checked_path(path)
+        target = self.path_for(head) if path is None else checked_path(path, Path(cwd))
         live = LiveSession(SessionTree(head, entries), self._surroundings(target), path=target)
         if not lazy:
             await self.writers.run(partial(_remove_empty, target))
@@ -261,7 +267,8 @@ class Library:
     # -- places --------------------------------------------------------------------------------------------------
 
     def folder_for(self, cwd: str) -> Path:
-        """The folder of a working directory's sessions."""
+        """The folder of a working directory's sessions, whatever a header says that directory is."""
+        cwd = _CONTROL.sub("-", scrub_surrogates(cwd))
         real, home, temp = (os.path.realpath(place) for place in (cwd, self.home, self.temp))
         return self.root / session_folder_name(real, home=home, temp=temp)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from octavo.sessions.lines import parse_lines
 from octavo.sessions.reading import parse_session_lines
+from octavo.sessions.recovery import scrub_surrogates
 from octavo.sessions.store.disk import storage_errors, storage_failed
 from octavo_protocol.errors import ErrorKind, OctavoError
 
@@ -41,18 +42,31 @@ def checked_path(path: str | Path, base: Path | None = None) -> Path:
     """The path as an absolute one, `~` expanded, links in it not yet followed.
 
     Raises:
-        OctavoError: `invalid-params` for an empty path or control characters in it.
+        OctavoError: `invalid-params` for an empty path, and for control characters or broken ones in it.
     """
     text = str(path)
-    if not text or _CONTROL.search(text):
+    if not text or _CONTROL.search(text) or not _encodes(text):
         shown = text[:200].encode("unicode_escape").decode()
-        message = f"{shown!r} is not a path for a session: it is empty or holds control characters."
+        message = f"{shown!r} is not a path for a session: it is empty or holds control characters or broken ones."
         raise OctavoError(ErrorKind.INVALID_PARAMS, message)
     try:
         expanded = Path(text).expanduser()
     except RuntimeError as error:
         raise OctavoError(ErrorKind.INVALID_PARAMS, f"{text!r} names a home directory that does not exist.") from error
     return expanded if expanded.is_absolute() else (base or Path.cwd()) / expanded
+
+
+def checked_cwd(cwd: str) -> str:
+    """A working directory that a header can hold and a folder be named after.
+
+    Raises:
+        OctavoError: `invalid-params` when it is not absolute, or holds control characters or lone surrogates.
+    """
+    if Path(cwd).is_absolute() and not _CONTROL.search(cwd) and scrub_surrogates(cwd) == cwd:
+        return cwd
+    shown = cwd[:200].encode("unicode_escape").decode()
+    message = f"The working directory {shown!r} must be an absolute path without control characters or broken ones."
+    raise OctavoError(ErrorKind.INVALID_PARAMS, message, details=[{"loc": ["cwd"], "msg": message}])
 
 
 def existing_file(path: Path) -> Path:
@@ -155,6 +169,14 @@ def _scan(folder: Path) -> list["os.DirEntry[str]"]:
         # Somebody else's folder must not hide everybody's sessions.
         _LOG.warning("passing over the folder %s: %s", folder, error.strerror)
         return []
+
+
+def _encodes(text: str) -> bool:
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _inside(path: Path, folder: Path) -> bool:

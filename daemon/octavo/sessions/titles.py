@@ -5,6 +5,7 @@ from typing import Literal
 
 import orjson
 
+from octavo.sessions.recovery import scrub_surrogates
 from octavo_protocol.base import JsonObject
 
 TitleSource = Literal["auto", "user"]
@@ -17,8 +18,11 @@ _SPACES = re.compile(r" +")
 
 
 def clean_title(name: str) -> str:
-    """Return a title on one line: control characters become spaces, runs of spaces one, the ends are trimmed."""
-    return _SPACES.sub(" ", _CONTROL.sub(" ", name)).strip()
+    """Return a title on one line: control characters become spaces, runs of spaces one, the ends are trimmed.
+
+    Lone surrogates become U+FFFD, for no file could hold them.
+    """
+    return _SPACES.sub(" ", _CONTROL.sub(" ", scrub_surrogates(name))).strip()
 
 
 def retitled(header: JsonObject, name: str, source: TitleSource = "auto") -> JsonObject | None:

@@ -35,7 +35,9 @@ class CreateParams(HostContext):
     model: str | None = Field(default=None, description="`provider/id`, written as the first model change.")
     thinking_level: str | None = Field(default=None, description="Reasoning effort, written as the first change.")
     parent_session: str | None = Field(default=None, description="Id or path of the session this one continues.")
-    path: str | None = Field(default=None, description="File to create; absent means the sessions folder of the cwd.")
+    path: str | None = Field(
+        default=None, description="File to create, absolute or relative to `cwd`; absent means its sessions folder."
+    )
     ephemeral: bool = Field(default=False, description="Keep the session in memory only.")
 
 

@@ -337,7 +337,17 @@ def test_what_is_already_valid_is_what_the_seed_makes_of_it(turns: list[Json]) -
         seed = build_context(path, rules=ContextRules.SEED)
         answered = [m for m in context.messages if m["role"] == "toolResult"]
         if len({m["toolCallId"] for m in answered}) == len(answered):
-            assert context.messages == seed.messages or _reused_id(path)
+            assert context.messages == seed.messages or _reused_id(path) or _result_in_user_message(path)
+
+
+def _result_in_user_message(path: list[Json]) -> bool:
+    """The seed does not see such results, so that it takes their calls for unanswered."""
+    return any(
+        isinstance(block, dict) and block.get("type") == "toolResult"
+        for entry in path
+        if entry["type"] == "message" and isinstance(entry.get("message", {}).get("content"), list)
+        for block in entry["message"]["content"]
+    )
 
 
 def _reused_id(path: list[Json]) -> bool:

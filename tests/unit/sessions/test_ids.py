@@ -88,3 +88,11 @@ def test_the_folder_of_a_working_directory_tells_where_it_is(cwd: str, name: str
 
 def test_without_a_home_every_folder_is_absolute() -> None:
     assert ids.session_folder_name("/a", home="", temp="/") == "--a--"
+
+
+def test_the_folder_name_of_a_deep_directory_fits_a_file_system_and_differs_from_its_neighbours() -> None:
+    deep = "/srv" + "/überlange-ordner" * 20
+    names = [ids.session_folder_name(cwd, home="/home/ada", temp="/tmp") for cwd in (deep, f"{deep}/a", f"{deep}/b")]
+    assert len(set(names)) == 3
+    assert all(len(name.encode()) <= 240 and name.startswith("--srv-überlange-ordner-") for name in names)
+    assert names[0] == ids.session_folder_name(deep, home="/home/ada", temp="/tmp")

@@ -631,7 +631,7 @@ export type CreateParams = {
   thinkingLevel?: string | null;
   /** Id or path of the session this one continues. */
   parentSession?: string | null;
-  /** File to create; absent means the sessions folder of the cwd. */
+  /** File to create, absolute or relative to `cwd`; absent means its sessions folder. */
   path?: string | null;
   /** Keep the session in memory only. Default: `false`. */
   ephemeral?: boolean;

@@ -1,6 +1,5 @@
 """A session's life: create, open, list, close, delete, rename, move, fork, reload, and what a host says about it."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octavo.server.connection import Connection
@@ -42,12 +41,12 @@ advertise(notifications=("session/didChange", "session/notice"))
 @handles("session/create")
 async def create(connection: Connection, params: CreateParams) -> JsonObject:
     """Start a session; it has a file from the first thing on that must not be lost, or at once with `path`."""
-    if not Path(params.cwd).is_absolute():
-        raise _invalid("cwd", f"The working directory {params.cwd!r} must be an absolute path.")
+    from octavo.sessions.paths import checked_cwd  # noqa: PLC0415 - keeps start-up short
+
     hub = connection.daemon.service(SessionHub)
     session = await hub.create(
         connection,
-        params.cwd,
+        checked_cwd(params.cwd),
         title=params.title,
         parent_session=params.parent_session,
         path=params.path,
@@ -114,10 +113,11 @@ async def rename(connection: Connection, params: RenameParams) -> RenameResult:
 @handles("session/move")
 async def move(connection: Connection, params: MoveParams) -> JsonObject:
     """Let a session belong to another working directory."""
-    if not Path(params.cwd).is_absolute():
-        raise _invalid("cwd", f"The working directory {params.cwd!r} must be an absolute path.")
+    from octavo.sessions.paths import checked_cwd  # noqa: PLC0415 - keeps start-up short
+
+    cwd = checked_cwd(params.cwd)
     session = connection.daemon.service(SessionHub).writable(connection, params.session_id)
-    await session.library.move(await session.durable(), params.cwd)
+    await session.library.move(await session.durable(), cwd)
     session.place_changed()
     return await _info(session, "write")
 
@@ -185,7 +185,3 @@ def _is_open(hub: SessionHub, listed: "SessionSummary") -> bool:
 
 def _place(listed: "SessionSummary") -> tuple[int, str]:
     return -listed.modified_ns, str(listed.path)
-
-
-def _invalid(field: str, message: str) -> OctavoError:
-    return OctavoError(ErrorKind.INVALID_PARAMS, message, details=[{"loc": [field], "msg": message}])

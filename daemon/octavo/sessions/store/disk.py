@@ -105,10 +105,10 @@ def make_folder(folder: Path, durability: Durability) -> None:
     """Create the folder and its missing parents (mode 0700), each one flushed into its parent."""
     missing = []
     cursor = folder
-    while not cursor.is_dir():
-        missing.append(cursor)
-        cursor = cursor.parent
     with storage_errors("create the folder", folder):
+        while not cursor.is_dir():
+            missing.append(cursor)
+            cursor = cursor.parent
         for path in reversed(missing):
             path.mkdir(mode=0o700, exist_ok=True)
             flush_folder(path.parent, durability)

@@ -356,7 +356,7 @@
 ---@field model? string|octavo.Null `provider/id`, written as the first model change.
 ---@field thinkingLevel? string|octavo.Null Reasoning effort, written as the first change.
 ---@field parentSession? string|octavo.Null Id or path of the session this one continues.
----@field path? string|octavo.Null File to create; absent means the sessions folder of the cwd.
+---@field path? string|octavo.Null File to create, absolute or relative to `cwd`; absent means its sessions folder.
 ---@field ephemeral? boolean Keep the session in memory only.
 
 ---An extension's own record; no model sees it.
