@@ -60,7 +60,7 @@ async function step(name: string, what: () => Promise<void>): Promise<void> {
   try {
     await what();
   } catch (error) {
-    await editor.shot("failed");
+    await editor.shot("failed").catch(() => undefined);
     throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
@@ -148,6 +148,11 @@ try {
     await editor.transcript.getByText("Ask the pilots about the column names.").first().waitFor();
     await page.waitForTimeout(400);
     await editor.shot("divider");
+    setSetting("workbench.colorTheme", "Default Dark Modern", "User");
+    await page.locator(".monaco-workbench.vs-dark").waitFor();
+    await editor.shot("dark");
+    setSetting("workbench.colorTheme", "Default Light Modern", "User");
+    await page.locator(".monaco-workbench.vs").waitFor();
     assert.equal(entries().at(-1)?.["type"], "compaction");
   });
 
@@ -163,7 +168,7 @@ try {
     await editor.choice("Summary by a model").waitFor();
     await editor.shot("preview-plan");
     await editor.choice("Summary by a model").click();
-    await editor.notification("Edit the summary as you like").waitFor({ timeout: 30_000 });
+    await editor.notification("Edit it as you like").waitFor({ timeout: 30_000 });
     const right = page.locator(".monaco-diff-editor .modified-in-monaco-diff-editor .view-lines");
     await right.waitFor();
     await page.waitForTimeout(500);
@@ -208,7 +213,7 @@ try {
   await step("frames as pictures", async () => {
     await editor.command("octavo: Preview Compaction…");
     await editor.choice("Pictures of the text").click();
-    await editor.notification("Edit the summary as you like").waitFor({ timeout: 60_000 });
+    await editor.notification("Edit it as you like").waitFor({ timeout: 60_000 });
     await page.locator(".statusbar-item", { hasText: "Apply summary" }).click();
     await page.locator(".statusbar-item", { hasText: "Applied:" }).waitFor();
     await editor.command("octavo: Show Transcript");
@@ -236,6 +241,20 @@ try {
     await editor.menu(editor.row("Make crane bookings survive"), "Fork a New Session from Here");
     await editor.notification("This is the fork").waitFor();
     await editor.shot("fork");
+    await editor.dismissAll();
+  });
+
+  await step("prune the fork, and hand it off", async () => {
+    await editor.command("octavo: Prune Old Tool Outputs…");
+    const dialog = page.locator(".monaco-dialog-box", { hasText: "tokens" });
+    await dialog.waitFor();
+    await editor.shot("prune");
+    await dialog.locator(".monaco-button", { hasText: "Prune" }).click();
+    await page.locator(".statusbar-item", { hasText: "tokens freed" }).waitFor();
+    await editor.command("octavo: Hand Off to a New Session…");
+    await editor.answer("What the pilots still have to answer");
+    await editor.notification("A new session carries on from here").waitFor();
+    await editor.shot("handoff");
     await editor.dismissAll();
     await page.locator(".tab", { hasText: "Harbour office" }).first().click();
   });
@@ -305,7 +324,7 @@ try {
   });
 
   await step("no server", async () => {
-    await setSetting("octavo.server.path", "/nowhere/octavo");
+    setSetting("octavo.server.path", "/nowhere/octavo");
     await editor.notification("There is no program at /nowhere/octavo").waitFor();
     await page.locator('.activitybar a[aria-label^="octavo"]').click();
     await editor.shot("no-server");
@@ -315,7 +334,7 @@ try {
   await step("an old server", async () => {
     const old = join(home, "old-octavo");
     writeFileSync(old, OLD_SERVER, { mode: 0o755 });
-    await setSetting("octavo.server.path", old);
+    setSetting("octavo.server.path", old);
     await editor.notification("do not fit together").waitFor();
     await editor.shot("old-server");
     await editor.dismissAll();
@@ -324,11 +343,13 @@ try {
   await step("a server that cannot start", async () => {
     const broken = join(home, "broken-octavo");
     writeFileSync(broken, "#!/bin/sh\necho 'octavo: the disk of the harbour office is full' >&2\nexit 1\n", { mode: 0o755 });
-    await setSetting("octavo.server.path", broken);
+    setSetting("octavo.server.path", broken);
     await editor.notification("did not come back").waitFor({ timeout: 40_000 });
     await editor.shot("broken-server");
   });
   await step("a workspace without trust", async () => {
+    // The first editor trusts the workspace and would rightly start what it names.
+    await editor.stop();
     const marker = join(home, "started-by-the-workspace");
     const bait = join(workspace, "bait.sh");
     writeFileSync(bait, `#!/bin/sh\ntouch ${marker}\n`, { mode: 0o755 });
@@ -363,8 +384,8 @@ try {
 }
 
 /** Change a setting in the file, as a user would. */
-async function setSetting(name: string, value: unknown): Promise<void> {
-  const path = join(home, "user", "Machine", "settings.json");
+function setSetting(name: string, value: unknown, whose: "Machine" | "User" = "Machine"): void {
+  const path = join(home, "user", whose, "settings.json");
   const settings = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
   writeFileSync(path, JSON.stringify({ ...settings, [name]: value }, null, 2));
 }

@@ -61,7 +61,7 @@ export function bar(percent: number): string {
 /** The gauge's text while nothing runs. */
 export function gaugeText(usage: ContextUsage | undefined): string {
   if (usage === undefined) {
-    return "$(dash) context";
+    return "$(loading~spin) context";
   }
   return usage.percent === undefined
     ? `$(layers) ${tokens(usage.tokens)} tokens`

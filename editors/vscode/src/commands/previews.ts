@@ -70,7 +70,7 @@ export class Previews implements vscode.Disposable {
     await this.open(item);
     const failed = result.checks.filter((check) => check.repaired).map((check) => check.name);
     void vscode.window.showInformationMessage(
-      `${tokens(result.tokensBefore)} → ${tokens(result.tokensAfter)} tokens. Edit the summary as you like; nothing is written until you apply it, above the editor or in the status bar.` +
+      `${tokens(result.tokensBefore)} → ${tokens(result.tokensAfter)} tokens. Edit it as you like, then apply or discard it.` +
         (failed.length > 0 ? ` Repaired: ${failed.join(", ")}.` : ""),
     );
   }

@@ -23,7 +23,7 @@ export function watchServer(server: Server, log: vscode.LogOutputChannel): vscod
     } else if (state === "missing") {
       void ask("warning", missing(), { "Install the Server": installServer, "Choose…": chooseServer });
     } else if (state === "failed") {
-      const words = server.parting.split("\n").pop() ?? "";
+      const words = (server.parting.split("\n").pop() ?? "").replace(/^octavo[\w -]*: /, "");
       const reason = words === "" ? "" : ` Its last words: ${sentence(words)}`;
       void ask("error", `The octavo server stopped and did not come back.${reason}`, {
         Restart: () => server.start(),

@@ -25,7 +25,7 @@ export class Server implements vscode.Disposable {
   private readonly replaced = new vscode.EventEmitter<ReconnectingClient>();
   /** The state is another. */
   readonly onDidChangeState = this.changed.event;
-  /** There is a new client: everything that hung on the old one is to be set up again. */
+  /** There is a new client, connected to a server that fits: what hung on the old one is to be set up again. */
   readonly onDidReplaceClient = this.replaced.event;
 
   client: ReconnectingClient | undefined;
@@ -64,7 +64,7 @@ export class Server implements vscode.Disposable {
     this.enter("starting");
     client.onState((state) => {
       if (this.client === client) {
-        this.follow(state);
+        this.follow(state, client);
       }
     });
     client.on("window/logMessage", ({ message }) => this.log.info(message));
@@ -79,7 +79,6 @@ export class Server implements vscode.Disposable {
         await connected.notify("$/setTrace", { value: vscode.workspace.getConfiguration("octavo").get("trace.server", "off") });
       }
     });
-    this.replaced.fire(client);
   }
 
   /** End the connection. */
@@ -126,11 +125,14 @@ export class Server implements vscode.Disposable {
     });
   }
 
-  private follow(state: ConnectionState): void {
+  private follow(state: ConnectionState, client: ReconnectingClient): void {
     if (state.kind === "connected") {
       const again = this.connectedOnce;
       this.connectedOnce = true;
       this.enter("running");
+      if (!again) {
+        this.replaced.fire(client);
+      }
       this.log.info(`Connected to ${state.client.serverInfo.name} ${this.version}${again ? " again" : ""}`);
     } else if (state.kind === "waiting") {
       this.log.warn(`The server is away (${state.error.message}); next try in ${state.delayMs} ms`);

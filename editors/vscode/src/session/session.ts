@@ -5,6 +5,7 @@
  */
 
 import {
+  ConnectionLostError,
   SessionFollower,
   isKind,
   type Change,
@@ -155,7 +156,8 @@ export class OpenSession implements vscode.Disposable {
         this.remeasure();
       }
     } catch (error) {
-      if (!this.disposed && this.follower === follower) {
+      // That the server went for good is told once, by whoever watches it.
+      if (!this.disposed && this.follower === follower && !(error instanceof ConnectionLostError)) {
         this.onFailure(error);
       }
     }
