@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
+COPIES = Path(__file__).parent / "vectors"
+"""Synthetic vectors that are part of this repository."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def vectors_folder() -> Path:
     if named := os.environ.get("OCTAVO_VECTORS"):
         return Path(named)
     beside = ROOT.parent / "shared" / "vectors"
-    return beside if beside.is_dir() else Path(__file__).parent / "vectors"
+    return beside if beside.is_dir() else COPIES
 
 
 def samples_folder() -> Path:
@@ -132,7 +134,7 @@ def other_vector(stem: str) -> Vector:
     """The vector whose number another one refers to, such as `shake-01`, in the folder or among the copies."""
     if (found := next((other for other in collect() if other.name.startswith(f"{stem}-")), None)) is not None:
         return found
-    copies = sorted((Path(__file__).parent / "vectors" / "engine").glob(f"{stem}-*.json"))
+    copies = sorted((COPIES / "engine").glob(f"{stem}-*.json"))
     assert copies, f"no vector {stem}"
     data = json.loads(copies[0].read_text("utf-8"))
     return Vector(data["name"], data["function"], copies[0], data)

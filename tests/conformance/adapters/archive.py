@@ -16,7 +16,7 @@ from octavo.snapcompact.compact import compact_to_frames
 from octavo.snapcompact.inline_plan import Candidate, SystemPromptMode, plan_inline
 from octavo.snapcompact.marks import plain_text
 from octavo.snapcompact.normalize import normalize
-from octavo.snapcompact.serialize import SerializeOptions, serialize_conversation
+from octavo.snapcompact.serialize import SerializeOptions, serialize_conversation, strip_toggles
 from octavo.snapcompact.shapes import Shape, resolve_shape
 from octavo.snapcompact.terms import FrameOptions, FrameRequest
 from octavo_protocol.completion import Model
@@ -180,9 +180,10 @@ def later_compaction(vector: Vector) -> None:
         assert (archive.text or "").endswith(normalize(serialize_conversation(given["messages"])))
         if options.shape.columns == 2:
             continue  # spaces at the ends of wrapped lines are not characters of a frame
-        shown = archive.total_chars + utf16_length(archive.text_tail or "")
+        shown = archive.total_chars + utf16_length(strip_toggles(archive.text_tail or ""))
         # Frames of one compaction meet those of the next without a newline cell between them.
-        assert shown + archive.truncated_chars >= utf16_length(archive.text or "") - len(archive.frames)
+        known = utf16_length(strip_toggles(archive.text or ""))
+        assert shown + archive.truncated_chars >= known - len(archive.frames)
 
 
 @adapter("snapcompact:inline_plan")

@@ -12,7 +12,7 @@ from typing import Any
 
 from PIL import Image
 
-from conformance.support import Vector, adapter
+from conformance.support import COPIES, Vector, adapter
 from octavo.snapcompact import billing, shapes
 from octavo.snapcompact.ink import dim_stopwords
 from octavo.snapcompact.layout import paginate, wrap
@@ -162,7 +162,8 @@ def pictures(vector: Vector) -> None:
 def compare_picture(path: Path, folder: Path) -> None:
     """Compare our frame with a picture of 18.2.3 named `<variant>__<size>__<text>__p<page>.png`."""
     variant, size, text_id, page = path.stem.split("__")
-    data = json.loads((folder / "render.json").read_text("utf-8"))
+    beside, copy = (place / "render.json" for place in (folder, COPIES / "snapcompact"))
+    data = json.loads((beside if beside.is_file() else copy).read_text("utf-8"))
     case = {"variant": variant, "frameSize": int(size), "text_id": text_id, "page": int(page.removeprefix("p"))}
     if variant in LATER_ONLY or not path.is_file() or (drawn := _drawn(case, data["texts"])) is None:
         return
