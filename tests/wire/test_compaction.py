@@ -277,3 +277,20 @@ async def test_going_back_with_a_summary_and_pruning_work_over_the_wire(tmp_path
         assert gone.summary_entry is not None
         assert gone.context is not None
         assert "Kobe" in json.dumps(gone.context.messages)
+
+
+async def test_after_a_change_of_model_the_old_frames_are_drawn_for_the_new_one(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (client, session, path, _):
+        await client.session_compact(session_id=session, strategy="snapcompact")
+        await client.session_set_model(session_id=session, model="google/gemini-2.5-pro")
+        news = [
+            {"role": "user", "content": f"Station {number} reports. " + "Level is fine. " * 400} for number in range(30)
+        ]
+        await client.session_append(session_id=session, messages=news)
+        await client.session_compact(session_id=session, strategy="snapcompact")
+    entries = [json.loads(line) for line in path.read_text().splitlines()]
+    old, new = (entry["preserveData"]["snapcompact"] for entry in entries if entry["type"] == "compaction")
+    first, second = ({(frame["font"], frame["cols"]) for frame in archive["frames"]} for archive in (old, new))
+    assert len(first) == len(second) == 1
+    assert first != second
+    assert new["text"].startswith(old["text"][:1000])

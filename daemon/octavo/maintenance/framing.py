@@ -12,6 +12,7 @@ from octavo.maintenance.measuring import fixed_tokens
 from octavo.sessions.llm_messages import to_llm_messages
 from octavo.snapcompact.compact import compact_to_frames, frame_price, require_images
 from octavo.snapcompact.drawing import rasterizer
+from octavo.snapcompact.redraw import for_present_model
 from octavo.snapcompact.terms import Draw, FrameOptions, FrameRequest, Window
 from octavo.tokens.counting import count_tokens
 from octavo_protocol.completion import Model
@@ -41,6 +42,7 @@ async def frame_draft(
         report("frames", f"{done} of {total} frames", 100 * done // max(1, total), framesDone=done, framesTotal=total)
 
     options = FrameOptions.for_model(model, shape=settings.snapcompact.shape, layout=settings.snapcompact.layout)
+    draw = draw or rasterizer(settings.snapcompact.layout, on_frame=drawn)
     previous = preparation.previous_summary
     made = await compact_to_frames(
         FrameRequest(
@@ -48,7 +50,7 @@ async def frame_draft(
             messages=to_llm_messages(preparation.discarded_messages),
             tokens_before=preparation.tokens_before,
             previous_summary=strip_file_blocks(previous).strip() if previous else None,
-            previous_preserve_data=preparation.previous_preserve_data,
+            previous_preserve_data=await for_present_model(preparation.previous_preserve_data, options, draw),
             read_files=lists.read_files,
             modified_files=lists.modified_files,
             with_files=lambda text: upsert_files(
@@ -58,7 +60,7 @@ async def frame_draft(
             neutralise=boundaries,
         ),
         options,
-        draw or rasterizer(settings.snapcompact.layout, on_frame=drawn),
+        draw,
         Window(
             context_window=model.context_window,
             fixed_tokens=fixed_tokens(host),

@@ -2,7 +2,7 @@
 
 The stored shape is the seed's — `{frames, totalChars, truncatedChars, textTail?}` — plus `text`, the bounded source
 text (with `textDropped`, how many characters the bound cost). From it frames are drawn again for another family of
-models, searched, or handed to a summary when the strategy changes. Archives without it, and archives of the later
+models, or handed to a summary when the strategy changes. Archives without it, and archives of the later
 text-sourced shape (`textHead`), still open. Nothing here draws or lays out.
 """
 
@@ -121,11 +121,6 @@ def with_archive(preserve_data: JsonObject | None, archive: Archive) -> JsonObje
     return others | {ARCHIVE_KEY: archive.to_json()}
 
 
-def strip_archive(preserve_data: JsonObject | None) -> JsonObject | None:
-    """`preserveData` without the archive, None when nothing is left (used when another strategy takes over)."""
-    return {name: value for name, value in (preserve_data or {}).items() if name != ARCHIVE_KEY} or None
-
-
 def archive_text(archive: Archive) -> str:
     """All text that is known of an archive, for a summary, a search or an export.
 
@@ -172,18 +167,6 @@ def history_blocks(archive: Archive, byte_budget: int = DATA_BYTES_BUDGET) -> li
         blocks.append(frame.image_block())
     blocks.extend(_omission(omitted))
     return blocks
-
-
-def search_archive(archive: Archive, needle: str, *, limit: int = 20, around: int = 80) -> list[str]:
-    """Passages of the archived text that hold `needle` (case-insensitive), oldest first, with `around` characters."""
-    text = archive_text(archive)
-    folded, wanted = text.lower(), needle.lower()
-    found: list[str] = []
-    at = folded.find(wanted) if wanted else -1
-    while at >= 0 and len(found) < limit:
-        found.append(text[max(0, at - around) : at + len(needle) + around])
-        at = folded.find(wanted, at + len(wanted) + around)
-    return found
 
 
 def _omission(count: int) -> Iterable[JsonObject]:

@@ -8,12 +8,28 @@ from dataclasses import replace
 
 import anyio.to_thread
 
-from octavo.snapcompact.archive import Archive
+from octavo.snapcompact.archive import Archive, open_archive, with_archive
 from octavo.snapcompact.compact import draw_pages, within_bytes
+from octavo.snapcompact.frames import FrameRecord
 from octavo.snapcompact.plan import pages_of_source
 from octavo.snapcompact.shapes import check_frame_size
 from octavo.snapcompact.terms import Draw, FrameOptions
+from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import ErrorKind, OctavoError
+
+
+async def for_present_model(preserve_data: JsonObject | None, options: FrameOptions, draw: Draw) -> JsonObject | None:
+    """`preserveData` of an earlier compaction, its frames drawn again where another family of models was meant.
+
+    Frames stay as they are when they already have the wanted shape, and when the stored source text is not whole:
+    they may then show what cannot be drawn again.
+    """
+    archive = open_archive(preserve_data).archive
+    if archive is None or not archive.text or archive.text_dropped:
+        return preserve_data
+    if all(_is_of(frame, options) for frame in archive.frames):
+        return preserve_data
+    return with_archive(preserve_data, await redraw_archive(archive, options, draw))
 
 
 async def redraw_archive(archive: Archive, options: FrameOptions, draw: Draw) -> Archive:
@@ -44,3 +60,10 @@ async def redraw_archive(archive: Archive, options: FrameOptions, draw: Draw) ->
     missing = archive.text_dropped + left_out
     redrawn = replace(archive, frames=frames, truncated_chars=missing, text_tail=None, text_head=None)
     return within_bytes(redrawn, options.byte_budget)
+
+
+def _is_of(frame: FrameRecord, options: FrameOptions) -> bool:
+    """Whether a frame was drawn in the shape and size of `options`."""
+    shape, size = options.shape, options.size
+    grid = (shape.cols(size), shape.rows(size), shape.font, shape.ink, shape.line_repeat, shape.columns == 2)
+    return grid == (frame.cols, frame.rows, frame.font, frame.variant, frame.line_repeat, frame.columns == 2)

@@ -16,8 +16,6 @@ from octavo.snapcompact.archive import (
     history_blocks,
     open_archive,
     read_archive,
-    search_archive,
-    strip_archive,
     with_archive,
 )
 from octavo.snapcompact.frames import FrameRecord
@@ -119,9 +117,6 @@ def test_other_preserved_data_survives_and_a_providers_own_compaction_does_not()
     before = {"app": 1, "openaiRemoteCompaction": {}, "snapcompact": {"frames": []}}
     after = with_archive(before, Archive((record(3),)))
     assert list(after) == ["app", "snapcompact"]
-    assert strip_archive(after) == {"app": 1}
-    assert strip_archive({"snapcompact": 1}) is None
-    assert strip_archive(None) is None
     assert list(before) == ["app", "openaiRemoteCompaction", "snapcompact"]
 
 
@@ -152,11 +147,9 @@ def test_the_text_head_of_a_later_archive_comes_before_its_images() -> None:
     assert history_blocks(archive)[0]["text"] == "head\nnext"
 
 
-def test_archived_text_can_be_searched_and_is_readable() -> None:
+def test_archived_text_is_readable_without_its_marks() -> None:
     archive = Archive((record(1),), text="alpha█\x0ebeta gamma\x0f█Delta")
     assert archive_text(archive) == "alpha\nbeta gamma\nDelta"
-    assert search_archive(archive, "GAMMA", around=5) == ["beta gamma\nDelt"]
-    assert search_archive(archive, "") == []
     assert archive_text(Archive((record(1),), text_tail="only the tail")) == "only the tail"
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -11,13 +12,13 @@ from hypothesis import strategies as st
 
 from echo_frames import echo, echo_data, page_text
 from octavo.js_text import utf16_length
-from octavo.snapcompact.archive import Archive, archive_text, open_archive, strip_archive
+from octavo.snapcompact.archive import Archive, archive_text, open_archive
 from octavo.snapcompact.compact import MOST_CHARS, compact_to_frames, require_images
 from octavo.snapcompact.drawing import rasterizer
 from octavo.snapcompact.layout import ends_dim
 from octavo.snapcompact.marks import plain_text
 from octavo.snapcompact.plan import gather
-from octavo.snapcompact.redraw import redraw_archive
+from octavo.snapcompact.redraw import for_present_model, redraw_archive
 from octavo.snapcompact.shapes import Shape, resolve_shape, variant
 from octavo.snapcompact.terms import FrameCompaction, FrameOptions, FrameRequest, Picture, Window
 from octavo_protocol.completion import Model
@@ -250,13 +251,12 @@ async def test_the_byte_budget_evicts_from_the_middle_and_keeps_the_first_and_ne
     assert result.archive.truncated_chars > 0
 
 
-async def test_switching_to_a_summary_hands_over_the_text_and_strips_the_archive() -> None:
+async def test_switching_to_a_summary_hands_over_the_text() -> None:
     first = await compact(user("Decision: use SQLite."))
     second = await compact(output("    indented\n\ttabbed"), after=first)
     archive = open_archive(second.preserve_data).archive
     assert archive is not None
     assert archive_text(archive) == "[User]: Decision: use SQLite.\n[Tool Result]:     indented\n\ttabbed"
-    assert strip_archive(second.preserve_data) is None
 
 
 async def test_an_archive_is_drawn_again_for_another_family_from_its_source() -> None:
@@ -274,6 +274,27 @@ async def test_an_archive_is_drawn_again_for_another_family_from_its_source() ->
     assert page_text(narrow.frames[-1].data).endswith("Turn 11.")
     assert first.archive.text
     assert narrow.truncated_chars == utf16_length(first.archive.text) - narrow.total_chars
+
+
+async def test_frames_meant_for_another_family_are_drawn_anew_and_others_carried_forward() -> None:
+    first = await compact(*(user(f"Turn {n}. " * 30) for n in range(12)))
+    assert await for_present_model(first.preserve_data, SMALL, refuse_to_draw) is first.preserve_data
+    wide = FrameOptions(variant("5x8-bw"), max_frames=4)
+    anew = await for_present_model({**first.preserve_data, "app": 1}, wide, echo)
+    assert anew is not None
+    assert anew["app"] == 1
+    second = await compact(user("And now?"), options=wide, previous_preserve_data=anew)
+    assert [frame.font for frame in second.archive.frames] == ["5x8", "5x8"]
+    assert archive_text(second.archive).startswith("[User]: Turn 0.")
+    assert archive_text(second.archive).endswith("[User]: And now?")
+
+
+async def test_frames_whose_source_text_is_not_whole_stay_as_they_are() -> None:
+    first = await compact(user("word " * 400), options=replace(SMALL, source_units=500))
+    assert first.archive.text_dropped > 0
+    wide = FrameOptions(variant("5x8-bw"), max_frames=4)
+    for data in (first.preserve_data, {"app": 1}, None):
+        assert await for_present_model(data, wide, refuse_to_draw) == data
 
 
 async def test_an_archive_without_source_text_cannot_be_drawn_again() -> None:
