@@ -17,6 +17,7 @@ import pytest
 
 from octavo.cli import main
 from octavo.cli.health_sessions import examine
+from octavo.snapcompact.journal import JOURNAL
 from wire.support import LIMIT_S, dial
 from wire.test_attach import attached, environment, home, places
 
@@ -109,6 +110,8 @@ async def test_the_doctor_names_damaged_files_and_who_writes_which_session() -> 
         (sessions / "garbage.jsonl").write_bytes(os.urandom(2000))
         owner = {"pid": os.getpid(), "host": socket.gethostname(), "startedAt": 0}
         (sessions / ".sound.jsonl.lock").write_text(json.dumps(owner))
+        saving = {"ts": 1, "session": "s", "provider": "p", "model": "m", "toolCallId": "c", "savedTokens": 1200}
+        (folder / JOURNAL).write_text(json.dumps(saving) + "\n")
         before = {path.name: path.read_bytes() for path in sessions.iterdir()}
         code, found = await examined(folder, "--offline", **NO_KEYS)
         assert code == 1
@@ -118,6 +121,7 @@ async def test_the_doctor_names_damaged_files_and_who_writes_which_session() -> 
         assert any(one["state"] == "failure" and "garbage" in one["text"] for one in found["damage"])
         assert not any("sound.jsonl" in one["text"] for one in found["damage"])
         assert f"sound.jsonl is written by process {os.getpid()}" in found["locks"][0]["text"]
+        assert "1 tool result went out as frames and saved 1,200 tokens" in found["savings"][0]["text"]
         assert {path.name: path.read_bytes() for path in sessions.iterdir()} == before
 
 

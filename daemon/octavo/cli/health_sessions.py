@@ -1,4 +1,4 @@
-"""What `octavo doctor` looks at in the sessions folder: room, rights, damaged files, who writes what."""
+"""What `octavo doctor` looks at in the sessions folder: room, rights, damage, who writes what, and what was saved."""
 
 import json
 import os
@@ -14,6 +14,7 @@ from octavo.cli.health import Finding
 from octavo.cli.terminal import count, size
 from octavo.sessions.paths import project_folders, session_files
 from octavo.sessions.reading import load_session
+from octavo.snapcompact.journal import JOURNAL, read_savings
 from octavo_protocol.base import JsonObject
 from octavo_protocol.errors import OctavoError
 from octavo_protocol.settings import Settings
@@ -46,7 +47,16 @@ def session_findings(settings: Settings, root: Path | None, *, everything: bool)
     if len(looked) < len(files):
         text = f"the newest {NEWEST} were read; {count(len(files) - NEWEST, 'older one')} not"
         findings.append(Finding("sessions", "ok", text, "octavo doctor --all reads all."))
-    return [*findings, *_owners(root)]
+    return [*findings, *_owners(root), *_savings(root.parent / JOURNAL)]
+
+
+def _savings(journal: Path) -> list[Finding]:
+    savings = read_savings(journal)
+    if not savings:
+        return []
+    tokens = sum(saving.saved_tokens for saving in savings)
+    text = f"{count(len(savings), 'tool result')} went out as frames and saved {tokens:,} tokens ({journal})"
+    return [Finding("savings", "ok", text)]
 
 
 def _room(root: Path) -> list[Finding]:

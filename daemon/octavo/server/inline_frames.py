@@ -9,15 +9,12 @@ from weakref import WeakKeyDictionary
 
 from octavo.server.hub import SessionHub
 from octavo.snapcompact.inline import InlineCache
-from octavo.snapcompact.journal import SavingsRecorder
+from octavo.snapcompact.journal import JOURNAL, SavingsRecorder
 
 if TYPE_CHECKING:
     from octavo.server.connection import Connection
     from octavo.server.daemon import Daemon
     from octavo.server.open_session import OpenSession
-
-JOURNAL = "snapcompact-savings.jsonl"
-"""Name of the savings journal, beside the sessions folder."""
 
 
 @dataclass(slots=True)

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from octavo_protocol.base import JsonObject
 
+JOURNAL = "snapcompact-savings.jsonl"
+"""Name of the savings journal, beside the sessions folder."""
+
 
 @dataclass(frozen=True, slots=True)
 class Saving:
