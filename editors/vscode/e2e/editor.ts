@@ -53,16 +53,21 @@ export class Editor {
     const flags = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check", "--reconnection-grace-time", "5"];
     const trust = setup.settings["security.workspace.trust.enabled"] === true ? [] : ["--disable-workspace-trust"];
     const server = spawn(setup.codeServer, [...folders, ...flags, ...trust, setup.workspace], { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
-    await heard(server, /HTTP server listening/);
-    const browser = await chromium.launch({ executablePath: setup.chromium, args: ["--no-sandbox", "--disable-gpu"] });
-    const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, permissions: ["clipboard-read", "clipboard-write"] });
-    const page = await context.newPage();
-    page.setDefaultTimeout(40_000);
-    await page.goto(`http://127.0.0.1:${port}/?folder=${setup.workspace}`, { waitUntil: "domcontentloaded" });
-    await page.locator(".monaco-workbench .activitybar").waitFor({ timeout: 60_000 });
-    const editor: Editor = new Editor(server, browser, page, setup.shots);
-    await editor.gauge.waitFor({ timeout: 60_000 });
-    return editor;
+    let browser: Browser | undefined;
+    try {
+      await heard(server, /HTTP server listening/);
+      browser = await chromium.launch({ executablePath: setup.chromium, args: ["--no-sandbox", "--disable-gpu"] });
+      const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, permissions: ["clipboard-read", "clipboard-write"] });
+      const page = await context.newPage();
+      page.setDefaultTimeout(40_000);
+      await page.goto(`http://127.0.0.1:${port}/?folder=${setup.workspace}`, { waitUntil: "domcontentloaded" });
+      await page.locator('.activitybar a[aria-label^="octavo"]').waitFor({ timeout: 60_000 });
+      return new Editor(server, browser, page, setup.shots);
+    } catch (error) {
+      await browser?.close();
+      await end(server);
+      throw error;
+    }
   }
 
   /** Run a command by its title. */
@@ -149,11 +154,7 @@ export class Editor {
 
   async stop(): Promise<void> {
     await this.browser.close();
-    if (this.server.pid !== undefined && this.server.exitCode === null) {
-      const gone = new Promise<void>((resolve) => this.server.once("exit", () => resolve()));
-      process.kill(-this.server.pid, "SIGTERM");
-      await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 5_000))]);
-    }
+    await end(this.server);
   }
 }
 
@@ -173,6 +174,15 @@ const QUIET = {
   "workbench.welcomePage.walkthroughs.openOnInstall": false,
   "security.workspace.trust.enabled": false,
 };
+
+/** End a process and what it started. */
+async function end(server: ChildProcess): Promise<void> {
+  if (server.pid !== undefined && server.exitCode === null && server.signalCode === null) {
+    const gone = new Promise<void>((resolve) => server.once("exit", () => resolve()));
+    process.kill(-server.pid, "SIGTERM");
+    await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 5_000))]);
+  }
+}
 
 async function heard(server: ChildProcess, sentence: RegExp): Promise<void> {
   let text = "";

@@ -148,10 +148,10 @@ try {
     await editor.transcript.getByText("Ask the pilots about the column names.").first().waitFor();
     await page.waitForTimeout(400);
     await editor.shot("divider");
-    setSetting("workbench.colorTheme", "Default Dark Modern", "User");
+    await editor.command("Preferences: Toggle between Light/Dark Themes");
     await page.locator(".monaco-workbench.vs-dark").waitFor();
     await editor.shot("dark");
-    setSetting("workbench.colorTheme", "Default Light Modern", "User");
+    await editor.command("Preferences: Toggle between Light/Dark Themes");
     await page.locator(".monaco-workbench.vs").waitFor();
     assert.equal(entries().at(-1)?.["type"], "compaction");
   });
@@ -384,8 +384,8 @@ try {
 }
 
 /** Change a setting in the file, as a user would. */
-function setSetting(name: string, value: unknown, whose: "Machine" | "User" = "Machine"): void {
-  const path = join(home, "user", whose, "settings.json");
+function setSetting(name: string, value: unknown): void {
+  const path = join(home, "user", "Machine", "settings.json");
   const settings = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
   writeFileSync(path, JSON.stringify({ ...settings, [name]: value }, null, 2));
 }

@@ -44,7 +44,9 @@ export class Server implements vscode.Disposable {
 
   /** Look for the server and start it; a running one is ended first. */
   async start(): Promise<void> {
-    await this.stop();
+    if (this.client !== undefined) {
+      await this.stop();
+    }
     const launch = find();
     if (launch === undefined) {
       this.enter("missing");
