@@ -12,12 +12,22 @@ from octavo.compaction.file_operations import strip_file_blocks
 from octavo.compaction.neutralise import boundaries, has_boundary
 from octavo.js_text import utf16_length, well_formed
 
+UNKNOWN_INPUT = 1 << 60
+"""`Judge.input_tokens` of a text of which nobody knows what it condenses: neither too large nor too small."""
+
 MIN_LENGTH = 20
 """UTF-16 characters below which an answer is no summary."""
 
 ALWAYS_ALLOWED_TOKENS = 1024
 """A summary this small is never called larger than its input: headings alone outweigh a tiny talk."""
 
+NO_NOTES_TOKENS = 100
+"""Fewer tokens than this, without any of the headings asked for, are a refusal or small talk and no notes..."""
+
+NO_NOTES_RATIO = 20
+"""... unless there was hardly more to take notes of: the input has to be this many times larger."""
+
+_HEADING = re.compile(r"^#{1,6} |^\*\*[^*\n]+\*\*", re.MULTILINE)
 _REASONING = re.compile(r"\A\s*<(think|thinking|reasoning|analysis)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
 _WRAPPER = re.compile(
     r"\A\s*<(summary|previous-summary|conversation)>(.*)</\1>\s*\Z",
@@ -74,9 +84,21 @@ class Judge:
         if self._echoes(text):
             return "it repeated its instructions"
         tokens = self.count(text)
+        if self._says_nothing(text, tokens):
+            return f"it had none of the headings asked for and {tokens} tokens for {self.input_tokens}"
         if tokens > max(self.input_tokens, ALWAYS_ALLOWED_TOKENS):
             return f"it was larger than what it summarises ({tokens} of {self.input_tokens} tokens)"
         return None
+
+    def _says_nothing(self, text: str, tokens: int) -> bool:
+        """A polite refusal would take the place of everything that was said, and look like a summary doing so."""
+        asked = any(_HEADING.search(prompt) for prompt in self.prompts)
+        return (
+            asked
+            and tokens < NO_NOTES_TOKENS
+            and tokens * NO_NOTES_RATIO < self.input_tokens < UNKNOWN_INPUT
+            and _HEADING.search(text) is None
+        )
 
     def _echoes(self, text: str) -> bool:
         said = {line.strip() for line in text.splitlines()}

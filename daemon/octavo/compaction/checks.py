@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from octavo import templates
-from octavo.compaction.answers import Judge
+from octavo.compaction.answers import UNKNOWN_INPUT, Judge
 from octavo.compaction.file_operations import (
     FileOps,
     collect_from_message,
@@ -31,7 +31,6 @@ from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model
 
 _SHOWN_VIOLATIONS = 5
-_NO_LIMIT = 10**12
 _PROMPTS = (
     "summarization-system",
     "compaction-summary",
@@ -194,7 +193,7 @@ def _markup(summary: str, options: GateOptions) -> tuple[str, Check]:
     if not options.judge_text:
         return summary, Check("no-markup", ok=True, figures={})
     prompts = [templates.text(name) for name in _PROMPTS] if options.prompts is None else options.prompts
-    verdict = Judge(prompts, _NO_LIMIT, count_tokens).judge(summary)
+    verdict = Judge(prompts, UNKNOWN_INPUT, count_tokens).judge(summary)
     figures = {} if verdict.refusal is None else {"reason": verdict.refusal}
     removed = boundaries(verdict.text) != boundaries(summary)
     return verdict.text, Check("no-markup", verdict.refusal is None, figures, repaired=removed)

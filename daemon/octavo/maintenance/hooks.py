@@ -54,7 +54,11 @@ async def before_compact(
     answer = await _ask(host, wish, "sessionBeforeCompact", params, SessionBeforeCompactResult)
     if answer is None:
         return BeforeCompact()
-    return BeforeCompact(answer.cancel, _draft(answer, preparation))
+    try:
+        return BeforeCompact(answer.cancel, _draft(answer, preparation, path))
+    except OctavoError as error:
+        _passed_over(host, wish, error)
+        return BeforeCompact()
 
 
 def _described(preparation: Preparation) -> JsonObject:
@@ -63,10 +67,18 @@ def _described(preparation: Preparation) -> JsonObject:
     return wire
 
 
-def _draft(answer: SessionBeforeCompactResult, preparation: Preparation) -> Draft | None:
+def _draft(answer: SessionBeforeCompactResult, preparation: Preparation, path: Sequence[JsonObject]) -> Draft | None:
     made = answer.compaction
-    if made is None:
+    if made is None or answer.cancel:
         return None
+    if made.first_kept_entry_id is not None and all(entry.get("id") != made.first_kept_entry_id for entry in path):
+        # Nothing at all would be kept from then on, and no check could tell whether that was meant.
+        raise OctavoError(
+            ErrorKind.HOOK_FAILED,
+            f"The hook sessionBeforeCompact keeps everything from entry {made.first_kept_entry_id}, which is not on "
+            "the branch; name an entry of branchEntries, or none for the planned one.",
+            details={"hook": "sessionBeforeCompact"},
+        )
     return Draft(
         action="context-full",
         summary=made.summary,
@@ -97,7 +109,12 @@ async def _ask(host: Host, wish: Wish, hook: str, params: Wire, kind: type[A]) -
     try:
         return await host.ask_hook(hook, params, kind)
     except OctavoError as error:
-        if error.kind is not ErrorKind.HOOK_FAILED or wish.manual:
-            raise
-        host.notice("warning", f"{error.message.rstrip('.')}; the compaction goes on without it", "hooks")
+        _passed_over(host, wish, error)
         return None
+
+
+def _passed_over(host: Host, wish: Wish, error: OctavoError) -> None:
+    """Tell of a hook that failed and go on, unless a user asked for the compaction."""
+    if error.kind is not ErrorKind.HOOK_FAILED or wish.manual:
+        raise error
+    host.notice("warning", f"{error.message.rstrip('.')}; the compaction goes on without it", "hooks")

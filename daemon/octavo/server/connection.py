@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 import anyio
 import anyio.abc
 import anyio.lowlevel
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from octavo.server import codec, envelope, failures, framing
 from octavo.server.framing import Reader
@@ -175,8 +175,11 @@ class Connection:
         raw = await self._engine.ask(method, params, timeout_s)
         try:
             return result.model_validate({} if raw is None else raw)
-        except ValueError as error:
-            raise ClientError(-32603, f"the client's answer to {method} has a wrong shape: {error}") from error
+        except ValidationError as error:
+            first = failures.fields(error)[0]
+            where = ".".join(map(str, first["loc"])) or "the answer itself"
+            message = f"the client's answer to {method} has a wrong shape ({where}: {first['msg']})"
+            raise ClientError(-32603, message) from error
 
     def progress(self, token: ProgressToken | None, title: str) -> Progress:
         """Return the context manager that reports under the client's `workDoneToken`."""

@@ -48,11 +48,15 @@ def cancelled(method: str) -> WireError:
 
 def invalid_params(method: str, error: ValidationError, *inside: str) -> OctavoError:
     """List every bad field as `{loc, msg}`, `loc` beginning with `inside`; the values themselves are not repeated."""
-    details = [
+    return bad_params(method, fields(error, *inside))
+
+
+def fields(error: ValidationError, *inside: str) -> list[dict[str, Any]]:
+    """Every bad field as `{loc, msg}`, without the values, which may be anybody's secrets."""
+    return [
         {"loc": [*inside, *item["loc"]], "msg": item["msg"]}
         for item in error.errors(include_url=False, include_input=False, include_context=False)
     ]
-    return bad_params(method, details)
 
 
 def bad_params(method: str, details: list[dict[str, Any]]) -> OctavoError:

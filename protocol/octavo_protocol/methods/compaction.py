@@ -1,6 +1,6 @@
 """Params and results of compacting: run, hold, apply, discard, abort, undo."""
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from octavo_protocol.base import JsonObject, Reply
 from octavo_protocol.methods.common import (
@@ -19,7 +19,7 @@ class CompactParams(SessionParams, WorkDone):
     """Params of `session/compact`."""
 
     custom_instructions: str | None = Field(
-        default=None, description="What the summary should look at; implies a model's summary."
+        default=None, description="What the summary should look at; only a model's summary can, so it implies one."
     )
     strategy: Strategy | None = Field(default=None, description="Strategy by name; absent means the configured one.")
     model: str | None = Field(default=None, description="`provider/id` that summarises; absent means the session's.")
@@ -27,6 +27,12 @@ class CompactParams(SessionParams, WorkDone):
     expected_leaf_id: str | None = Field(
         default=None, description="Refuse with `content-modified` when the leaf is another."
     )
+
+    @model_validator(mode="after")
+    def _instructions_reach_somebody(self) -> "CompactParams":
+        if self.custom_instructions and self.strategy not in {None, "context-full"}:
+            raise ValueError(f"{self.strategy} follows no instructions; leave out `strategy` or the instructions")
+        return self
 
 
 class CompactionResult(Reply):

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from octavo_protocol.base import JsonObject, MessageObject, Reply
 from octavo_protocol.methods.common import ContextFormat, ContextUsage, FileLists, SessionParams, Strategy
@@ -61,6 +61,12 @@ class PrepareCompactionParams(SessionParams):
     )
     custom_instructions: str | None = Field(default=None, description="Instructions the compaction would be given.")
     model: str | None = Field(default=None, description="`provider/id` that would summarise.")
+
+    @model_validator(mode="after")
+    def _instructions_reach_somebody(self) -> "PrepareCompactionParams":
+        if self.custom_instructions and self.strategy not in {None, "context-full"}:
+            raise ValueError(f"{self.strategy} follows no instructions; leave out `strategy` or the instructions")
+        return self
 
 
 class PlanPart(Reply):

@@ -303,6 +303,18 @@ async def test_a_hook_may_bring_its_own_compaction() -> None:
     assert [name for name, _ in made.host.hooks_told] == ["sessionCompact"]
 
 
+async def test_a_hook_that_keeps_from_an_entry_of_no_branch_fails_instead_of_dropping_everything() -> None:
+    own = {"summary": "The hook's own summary of the tide tables.", "firstKeptEntryId": "gone"}
+    made = await session(hook_answers={"sessionBeforeCompact": {"compaction": own}})
+    with pytest.raises(OctavoError, match="from entry gone, which is not on the branch") as caught:
+        await made.compactor.compact(MANUAL)
+    assert caught.value.kind is ErrorKind.HOOK_FAILED
+    assert compactions(made) == []
+    done = await made.compactor.compact(Wish("threshold"))
+    assert not done.from_extension
+    assert any("goes on without it" in text for _, text in made.host.notices)
+
+
 async def test_a_hook_may_add_context_and_a_prompt() -> None:
     extra = {"context": ["the harbour is closed"], "prompt": "Write about boats.", "preserveData": {"a": 1}}
     made = await session(hook_answers={"sessionCompacting": extra})

@@ -343,7 +343,7 @@ export type CompactParams = {
   workDoneToken?: string | number | null;
   /** Id of an open session. */
   sessionId: string;
-  /** What the summary should look at; implies a model's summary. */
+  /** What the summary should look at; only a model's summary can, so it implies one. */
   customInstructions?: string | null;
   /** Strategy by name; absent means the configured one. */
   strategy?: "context-full" | "snapcompact" | "extractive" | null;

@@ -197,7 +197,7 @@
 ---@class (exact) octavo.CompactParams
 ---@field workDoneToken? string|integer|octavo.Null Token under which `$/progress` reports this request; absent means no reports.
 ---@field sessionId string Id of an open session.
----@field customInstructions? string|octavo.Null What the summary should look at; implies a model's summary.
+---@field customInstructions? string|octavo.Null What the summary should look at; only a model's summary can, so it implies one.
 ---@field strategy? "context-full"|"snapcompact"|"extractive"|octavo.Null Strategy by name; absent means the configured one.
 ---@field model? string|octavo.Null `provider/id` that summarises; absent means the session's.
 ---@field hold? boolean Keep the result for preview instead of writing it.
