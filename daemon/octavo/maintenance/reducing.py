@@ -4,14 +4,21 @@ Every change is written to the session (the seed kept some in memory only) and t
 judge what of the provider's cache is lost (BR-077). Source: engine.md §11, §12, §13.6.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import anyio.to_thread
 
 from octavo.compaction.drop_images import drop_images
-from octavo.compaction.prune import PruneConfig, PruneResult, SupersedeConfig, prune_superseded_tool_results, read_key
-from octavo.compaction.prune import prune_tool_outputs as prune_outputs
+from octavo.compaction.prune import (
+    PruneConfig,
+    PruneResult,
+    SupersedeConfig,
+    prune_superseded_tool_results,
+    prune_tool_outputs,
+    read_key,
+)
 from octavo.compaction.shake import (
     ShakeConfig,
     ShakeResult,
@@ -35,39 +42,46 @@ class Pruned:
     tokens_saved: int = 0
     entry_ids: tuple[str, ...] = ()
 
-    def __add__(self, other: "Pruned") -> "Pruned":
-        return Pruned(
-            self.count + other.count, self.tokens_saved + other.tokens_saved, (*self.entry_ids, *other.entry_ids)
-        )
+
+Pass = Literal["stale", "outputs"]
+"""`stale`: superseded reads and useless results, where that costs no cache (after every turn). `outputs`: old tool
+outputs beyond the protected newest ones, when that is worth it (at the threshold)."""
 
 
-async def prune_stale(host: Host, *, dry_run: bool = False) -> Pruned:
-    """Blank superseded reads and useless results where that costs no cache (the pass after every turn)."""
+async def prune(host: Host, *passes: Pass, dry_run: bool = False) -> Pruned:
+    """Blank tool results in one or more passes, each on what the one before leaves; written as one change."""
+    path = list(host.session.branch())
+    places = {entry["id"]: place for place, entry in enumerate(path)}
+    changed: dict[str, JsonObject] = {}
+    tokens_saved = 0
+    for name in passes:
+        found = _stale(host, path) if name == "stale" else _old(host, path)
+        tokens_saved += found.tokens_saved
+        for entry in found.replacements:
+            changed[entry["id"]] = path[places[entry["id"]]] = entry
+    ids = tuple(changed)
+    if dry_run:
+        host.estimator.forget(entry.get("message") for entry in changed.values())
+    elif changed:
+        ids = await _rewrite(host, list(changed.values()), "prune")
+    return Pruned(len(changed), tokens_saved, ids)
+
+
+def _stale(host: Host, path: Sequence[JsonObject]) -> PruneResult:
     settings = host.settings.compaction
     config = SupersedeConfig(
         supersede_key=read_key if settings.supersede_reads else None,
         prune_useless=settings.drop_useless,
         is_protected=_protection(host, skills_protected),
     )
-    return await _prune(
-        host, lambda path: prune_superseded_tool_results(path, config, host.now_ms(), host.estimator), dry_run=dry_run
-    )
+    return prune_superseded_tool_results(path, config, host.now_ms(), host.estimator)
 
 
-async def prune_old(host: Host, *, dry_run: bool = False) -> Pruned:
-    """Blank old tool outputs beyond the protected newest ones, when that is worth it (the threshold prune)."""
+def _old(host: Host, path: Sequence[JsonObject]) -> PruneResult:
     config = PruneConfig(
         prune_useless=host.settings.compaction.drop_useless, is_protected=_protection(host, skills_protected)
     )
-    return await _prune(host, lambda path: prune_outputs(path, config, host.now_ms(), host.estimator), dry_run=dry_run)
-
-
-async def _prune(host: Host, find: Callable[[Sequence[JsonObject]], PruneResult], *, dry_run: bool) -> Pruned:
-    found = find(host.session.branch())
-    ids = tuple(entry["id"] for entry in found.replacements)
-    if found.replacements and not dry_run:
-        ids = await _rewrite(host, found.replacements, "prune")
-    return Pruned(found.pruned_count, found.tokens_saved, ids)
+    return prune_tool_outputs(path, config, host.now_ms(), host.estimator)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ failed turn stays in the tree; images are bounded in bytes.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from typing import TypeAlias
 
 import anyio.to_thread
@@ -29,7 +28,7 @@ from octavo.maintenance.memory import Memory
 from octavo.maintenance.operations import OperationSlot
 from octavo.maintenance.promotion import promote, promotion_of
 from octavo.maintenance.recovery import Recovery
-from octavo.maintenance.reducing import Pruned, prune_old, prune_stale, shake_images
+from octavo.maintenance.reducing import Pass, prune, shake_images
 from octavo.maintenance.rescue import rescue
 from octavo_protocol.base import JsonObject
 from octavo_protocol.methods.maintenance import At, Directive, Next
@@ -158,7 +157,7 @@ class Maintainer:
     async def _by_size(self, check: Check) -> Directive:
         settings, turn = self.host.settings.compaction, check.turn
         if check.at != "prePrompt":
-            await self._prune(check, partial(prune_stale, self.host))
+            await self._prune(check, "stale")
         if not settings.enabled or settings.strategy == "off":
             return await check.nothing()
         if check.at == "midTurn" and not settings.mid_turn_enabled:
@@ -168,7 +167,7 @@ class Maintainer:
         await self._bound_images(check)
         limit = threshold(self.host)
         if check.at == "turnEnd" or self._over(check.full, limit):
-            await self._prune(check, partial(prune_old, self.host))
+            await self._prune(check, "outputs")
         if not self._over(check.full, limit):
             return await check.nothing()
         if (promotion := promotion_of(self.host)) is not None:
@@ -186,8 +185,8 @@ class Maintainer:
     def _over(self, full: Fill, limit: int) -> bool:
         return limit > 0 and full.tokens > limit
 
-    async def _prune(self, check: Check, prune: Callable[[], Awaitable[Pruned]]) -> None:
-        done = await prune()
+    async def _prune(self, check: Check, name: Pass) -> None:
+        done = await prune(self.host, name)
         if done.count:
             check.tokens_freed += done.tokens_saved
             await self._measure_again(check, done.tokens_saved)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from octavo.compaction.shake import MANUAL_SHAKE
-from octavo.maintenance.reducing import prune_old, prune_stale, shake, shake_images
+from octavo.maintenance.reducing import prune, shake, shake_images
 from octavo.sessions.context import build_context
 from octavo.sessions.library import Library
 from support.scripted import Scene, assistant, call, result, scene, text, user
@@ -36,7 +36,7 @@ def outputs(made: Scene) -> list[str]:
 
 async def test_superseded_reads_are_blanked_in_the_file_too(tmp_path: Path) -> None:
     made = await reads(tmp_path)
-    done = await prune_stale(made.host)
+    done = await prune(made.host, "stale")
     assert done.count == 2
     path = made.session.path
     assert path is not None
@@ -51,8 +51,22 @@ async def test_superseded_reads_are_blanked_in_the_file_too(tmp_path: Path) -> N
 async def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
     made = await reads(tmp_path)
     seq = made.session.seq
-    assert (await prune_stale(made.host, dry_run=True)).count == 2
+    assert (await prune(made.host, "stale", dry_run=True)).count == 2
     assert made.session.seq == seq
+    await made.session.close()
+
+
+async def test_two_passes_count_no_output_twice_and_a_dry_run_promises_what_is_done(tmp_path: Path) -> None:
+    made = await reads(tmp_path, words=30_000)
+    # Long ago: no cache is warm, so that superseded reads may go wherever they are.
+    await made.session.append(messages=[assistant("still here", timestamp=1)])
+    stale, old = [await prune(made.host, name, dry_run=True) for name in ("stale", "outputs")]
+    promised = await prune(made.host, "stale", "outputs", dry_run=True)
+    assert stale.count
+    assert old.count
+    assert set(promised.entry_ids) == {*stale.entry_ids, *old.entry_ids}
+    assert len(promised.entry_ids) == promised.count < stale.count + old.count
+    assert await prune(made.host, "stale", "outputs") == promised
     await made.session.close()
 
 
@@ -65,7 +79,7 @@ async def test_old_outputs_go_when_enough_is_gained_even_with_a_single_user_mess
         await made.session.append(
             messages=[assistant([call(f"c{number}", "bash", command=str(number))]), result(f"c{number}", "bash", words)]
         )
-    done = await prune_old(made.host)
+    done = await prune(made.host, "outputs")
     assert done.tokens_saved >= 20_000
     assert outputs(made)[0].startswith("[Output truncated - ")
     assert outputs(made)[-1].startswith("alpha")
@@ -77,7 +91,7 @@ async def test_whoever_goes_back_to_before_a_prune_sees_the_outputs_again(tmp_pa
     made = await reads(tmp_path)
     original = outputs(made)
     early = made.session.branch()[4]["id"]
-    await prune_stale(made.host)
+    await prune(made.host, "stale")
     assert outputs(made)[0] != original[0]
     await made.navigator.navigate(early)
     assert outputs(made) == original[:2]
@@ -117,7 +131,7 @@ async def test_reads_of_the_active_plan_are_never_pruned(tmp_path: Path, path: s
         await made.session.append(
             messages=[assistant([call(f"c{number}", "read", path=path)]), result(f"c{number}", "read", text(2000))]
         )
-    assert (await prune_stale(made.host)).count == 0
+    assert (await prune(made.host, "stale")).count == 0
     await made.session.close()
 
 
@@ -128,7 +142,7 @@ async def test_what_is_pruned_leaves_the_memory_too(tmp_path: Path) -> None:
         m["content"][0]["text"] for m in build_context(made.session.branch()).messages if m["role"] == "toolResult"
     ]
     made.host.estimator.total(build_context(made.session.branch()).messages)
-    await prune_stale(made.host)
+    await prune(made.host, "stale")
     gc.collect()
     first, second, newest = [sys.getrefcount(output) for output in texts]
     assert first == second < newest  # the newest is still part of the session

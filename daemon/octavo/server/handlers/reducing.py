@@ -11,21 +11,20 @@ from octavo_protocol.methods.maintenance import PruneParams, PruneResult, ShakeP
 @handles("session/prune")
 async def prune(connection: Connection, params: PruneParams) -> PruneResult:
     """Blank tool results; the former entries stay readable beside the session."""
-    from octavo.maintenance.reducing import Pruned, prune_old, prune_stale  # noqa: PLC0415 - heavy
+    from octavo.maintenance.reducing import Pass, Pruned  # noqa: PLC0415 - heavy
+    from octavo.maintenance.reducing import prune as prune_results  # noqa: PLC0415
 
     session = connection.daemon.service(SessionHub).writable(connection, params.session_id)
-    done = Pruned()
-    with session.slot.begin(session.host.new_id(), "shake", session.host.now_ms()) as operation:
-        if params.mode in {"stale", "both"}:
-            done += await prune_stale(session.host, dry_run=params.dry_run)
-        if params.mode in {"outputs", "both"}:
-            done += await prune_old(session.host, dry_run=params.dry_run)
-    if operation.aborted:
+    passes: tuple[Pass, ...] = ("stale", "outputs") if params.mode == "both" else (params.mode,)
+    done: Pruned | None = None
+    with session.slot.begin(session.host.new_id(), "shake", session.host.now_ms()):
+        done = await prune_results(session.host, *passes, dry_run=params.dry_run)
+    if done is None:
         raise session.slot.cancelled()
     return PruneResult(
         pruned_count=done.count,
         tokens_saved=done.tokens_saved,
-        entry_ids=list(dict.fromkeys(done.entry_ids)),
+        entry_ids=list(done.entry_ids),
         dry_run=params.dry_run,
     )
 
