@@ -6,6 +6,7 @@ TOML file, the environment (`OCTAVO_…`), `initialize`, `workspace/didChangeCon
 
 import difflib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import UnionType
@@ -25,7 +26,8 @@ Layer: TypeAlias = Mapping[Path, Any]
 SECTION = "octavo"
 """Key under which editors keep a server's settings."""
 
-_SECRET = frozenset({"apiKey", "headers"})
+_SECRET = frozenset({"apiKey", "apiKeyCommand", "headers"})
+_IN_ADDRESS = re.compile(r"(?<=://)[^/?#]*@|\?[^#]+")
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 
@@ -267,7 +269,14 @@ def _hidden(path: Path, value: Any) -> Any:
         return None if value is None else "(hidden)"
     if isinstance(value, dict):
         return {key: _hidden((*path, str(key)), inner) for key, inner in value.items()}
-    return value
+    if isinstance(value, list):
+        return [_hidden(path, inner) for inner in value]
+    return public_address(value) if isinstance(value, str) and "://" in value else value
+
+
+def public_address(url: str) -> str:
+    """Return an address without the credentials and the query that some servers are given in it."""
+    return _IN_ADDRESS.sub(lambda found: "?(hidden)" if found[0].startswith("?") else "(hidden)@", url)
 
 
 def _upper_snake(name: str) -> str:

@@ -7,7 +7,7 @@ and how long to wait. Cancelling the surrounding scope closes the connection at 
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,8 @@ import anyio
 from octavo.error_text.rate_limits import retry_hint_ms
 from octavo.error_text.verdicts import scrub
 from octavo.providers import anthropic, google, openai_chat, openai_responses
-from octavo.providers.credentials import Credentials, Secret
+from octavo.providers.credentials import Credentials
+from octavo.providers.echoes import secrets_of, without_echo
 from octavo.providers.sse import EventTooLargeError, SseDecoder
 from octavo.providers.wire import StreamFailedError, Wired
 from octavo_protocol.completion import CompletionRequest, CompletionResult, OnProgress
@@ -79,12 +80,13 @@ class HttpCompletion:
             )
         wired = build(request, secret.value if secret else None)
         wired = replace(wired, headers={**wired.headers, **self.credentials.of(request.model.provider).headers})
-        result = await self._call(wired, secret, on_progress)
+        secrets = secrets_of(wired.url, wired.headers)
+        result = without_echo(await self._call(wired, secrets, on_progress), secrets)
         if result.error_status in {401, 403}:
             self.credentials.forget(request.model.provider)
         return result
 
-    async def _call(self, wired: Wired, secret: Secret | None, on_progress: OnProgress | None) -> CompletionResult:
+    async def _call(self, wired: Wired, secrets: Sequence[str], on_progress: OnProgress | None) -> CompletionResult:
         import httpx  # noqa: PLC0415 - a quarter of the start-up time, needed by the first model call only
 
         limits = httpx.Timeout(self.timeouts.idle, connect=self.timeouts.connect)
@@ -94,17 +96,20 @@ class HttpCompletion:
                     httpx.AsyncClient(timeout=limits) as client,
                     client.stream("POST", wired.url, headers=wired.headers, json=wired.body) as response,
                 ):
+                    if response.is_redirect:
+                        # Following would carry the credential to another host.
+                        return _error(f"the address redirects ({response.status_code}); set the one it leads to")
                     if response.status_code >= httpx.codes.BAD_REQUEST:
-                        return await _refusal(response, secret)
+                        return await _refusal(response, secrets)
                     return await _read(response, wired, on_progress)
         except (TimeoutError, httpx.TimeoutException):
             return _error("the provider did not answer in time", timed_out=True)
-        except httpx.HTTPError as error:
-            return _error(f"connection error: {type(error).__name__}: {error}", secret)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            return _error(f"connection error: {type(error).__name__}: {error}", secrets)
         except (StreamFailedError, EventTooLargeError) as error:
-            return _error(str(error), secret)
+            return _error(str(error), secrets)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            return _error(f"the provider sent something that is not its event stream ({type(error).__name__})", secret)
+            return _error(f"the provider sent something that is not its event stream ({type(error).__name__})")
 
 
 async def _read(response: "httpx.Response", wired: Wired, on_progress: OnProgress | None) -> CompletionResult:
@@ -132,11 +137,11 @@ async def _bounded(response: "httpx.Response", limit: int) -> bytes:
     return bytes(body[:limit])
 
 
-async def _refusal(response: "httpx.Response", secret: Secret | None) -> CompletionResult:
+async def _refusal(response: "httpx.Response", secrets: Sequence[str]) -> CompletionResult:
     body = (await _bounded(response, MAX_ERROR_BYTES)).decode("utf-8", "replace")
     message = explain(response.status_code, body)
     wait = retry_hint_ms(response.headers, body, _now_ms)
-    return _error(message, secret, status=response.status_code, wait=wait)
+    return _error(message, secrets, status=response.status_code, wait=wait)
 
 
 def _now_ms() -> int:
@@ -163,7 +168,7 @@ def explain(status: int, body: str) -> str:
 
 def _error(
     message: str,
-    secret: Secret | None = None,
+    secrets: Sequence[str] = (),
     *,
     status: int | None = None,
     wait: int | None = None,
@@ -172,7 +177,7 @@ def _error(
     return CompletionResult(
         content=(),
         stop_reason="error",
-        error_message=scrub(message, [secret.value] if secret else []),
+        error_message=scrub(message, secrets),
         error_status=status,
         retry_after_ms=wait,
         timed_out=timed_out,

@@ -60,16 +60,18 @@ class Credentials:
         """The key, or None when there is none.
 
         Raises:
-            OctavoError: `no-model` when the configured command fails; its output is not repeated.
+            OctavoError: `no-model` when the configured command fails (its output is not repeated), or when the key
+                holds what no header can carry.
         """
         mine = self.of(provider)
         if mine.api_key:
-            return Secret(mine.api_key)
+            return _sound(provider, mine.api_key)
         if mine.api_key_command:
             if provider not in self._answers:
                 self._answers[provider] = await _ask(provider, mine.api_key_command)
             return self._answers[provider]
-        return self._from_environment(provider)
+        found = self._from_environment(provider)
+        return None if found is None else _sound(provider, found.value)
 
     def forget(self, provider: str) -> None:
         """Drop a command's answer, because the provider refused it; the next call asks again."""
@@ -79,6 +81,18 @@ class Credentials:
         named = self.of(provider).api_key_env
         names = (named,) if named else variables(provider)
         return next((Secret(self.environment[name]) for name in names if self.environment.get(name)), None)
+
+
+def _sound(provider: str, value: str) -> Secret:
+    """The key without the space around it that files and shells leave."""
+    key = value.strip()
+    if not key or not key.isascii() or not key.isprintable():
+        raise OctavoError(
+            ErrorKind.NO_MODEL,
+            f"the key of {provider} is blank or holds characters that no HTTP header can carry; set it again",
+            provider=provider,
+        )
+    return Secret(key)
 
 
 async def _ask(provider: str, command: str | list[str]) -> Secret:
@@ -96,4 +110,4 @@ async def _ask(provider: str, command: str | list[str]) -> Secret:
     answer = done.stdout.decode("utf-8", "replace").strip()
     if done.returncode != 0 or not answer:
         raise failure
-    return Secret(answer)
+    return _sound(provider, answer)

@@ -143,6 +143,20 @@ def test_a_credential_is_shown_neither_in_errors_nor_in_listings() -> None:
     assert settings.providers["a"].api_key == "sk-1"
 
 
+def test_what_stands_in_an_address_or_a_command_is_hidden_too() -> None:
+    address = "https://ada:sk-3@models.example:8443/v1?key=sk-4#part"
+    given = {
+        "providers.a": {"baseUrl": address, "apiKeyCommand": ["echo", "sk-5"]},
+        "compaction.remoteEndpoint": "http://example.org/summary?token=sk-6",
+        "models": [{"provider": "a", "id": "m", "baseUrl": address}],
+    }
+    shown = Settings.from_dotted(given).dotted()
+    assert "sk-" not in str(shown)
+    assert shown["providers"]["a"]["baseUrl"] == "https://(hidden)@models.example:8443/v1?(hidden)#part"
+    assert shown["compaction.remoteEndpoint"] == "http://example.org/summary?(hidden)"
+    assert Settings.from_dotted(given).providers["a"].base_url == address
+
+
 def test_layers_win_in_order_key_by_key_and_tell_where_a_value_is_from() -> None:
     layers = [
         (

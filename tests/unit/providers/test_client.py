@@ -73,6 +73,46 @@ async def test_a_provider_that_repeats_the_key_does_not_leak_it() -> None:
         assert result.error_status == 401
 
 
+async def test_a_credential_is_found_in_headers_and_address_however_it_is_repeated() -> None:
+    async with model_server(
+        error(400, "bad dXNlcjpwYXNzd29yZCA0NzEx, password 4711, 0123456789, tenant-9876")
+    ) as server:
+        address = server.url.replace("http://", "http://user:password%204711@") + "/v1?code=0123456789"
+        headers = {"X-Proxy-Auth": "tenant-9876", "X-Title": "bad"}
+        completion = HttpCompletion(Credentials({"p": ProviderSettings(headers=headers)}, {}), Timeouts(2, 5, 20))
+        result = await completion.complete(request(address))
+        assert result.error_message == "400 bad [redacted], [redacted], [redacted], [redacted]"
+
+
+async def test_an_answer_that_echoes_the_key_is_cleaned_before_it_can_be_stored() -> None:
+    async with model_server(chat(f"Your header was Bearer {KEY}, sent by lm-studio.")) as server:
+        assert (await ask(server)).text == "Your header was Bearer [redacted], sent by lm-studio."
+
+
+async def test_a_short_key_is_a_word_that_may_be_written_about() -> None:
+    async with model_server(chat("The tests run on lm-studio.")) as server:
+        completion = HttpCompletion(Credentials({"p": ProviderSettings(api_key="lm-studio")}, {}), Timeouts(2, 5, 20))
+        assert (await completion.complete(request(server))).text == "The tests run on lm-studio."
+
+
+async def test_a_redirect_is_named_and_not_followed() -> None:
+    async with model_server(Reply(307, headers={"location": "/elsewhere"})) as server:
+        result = await ask(server)
+        assert result.error_message == "the address redirects (307); set the one it leads to"
+        assert len(server.paths) == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://a\x00b/v1", "no address", "http://host:99999999/", "x" * 70_000]
+)
+async def test_an_address_that_is_none_is_an_error_and_not_a_defect(url: str) -> None:
+    with anyio.fail_after(20):
+        result = await completion().complete(request(url))
+    assert result.stop_reason == "error"
+    assert result.error_message is not None
+    assert KEY not in result.error_message
+
+
 async def test_html_from_a_proxy_becomes_one_readable_line() -> None:
     page = b"<html><head><title>502</title></head><body><h1>Bad Gateway</h1></body></html>"
     async with model_server(Reply(502, page, "text/html")) as server:

@@ -40,6 +40,20 @@ async def test_a_command_is_asked_once_until_its_key_is_refused(tmp_path: object
     assert await found.find("p") == Secret("key-xx")
 
 
+async def test_space_around_a_key_is_not_part_of_it() -> None:
+    assert await Credentials({}, {"OPENAI_API_KEY": " key\r\n"}).find("openai") == Secret("key")
+    assert await Credentials({"p": ProviderSettings(api_key="key\n")}, {}).find("p") == Secret("key")
+
+
+@pytest.mark.parametrize("key", ["mine\nand more", "schlüssel-geheim", " \n"])
+async def test_a_key_that_no_header_can_carry_is_named_without_being_shown(key: str) -> None:
+    with pytest.raises(OctavoError, match="the key of p is blank or holds characters") as caught:
+        await Credentials({"p": ProviderSettings(api_key=key)}, {}).find("p")
+    assert caught.value.kind is ErrorKind.NO_MODEL
+    assert "mine" not in caught.value.message
+    assert "geheim" not in caught.value.message
+
+
 @pytest.mark.parametrize("command", ["/nonexistent/tool", "false", "true", "echo 'unbalanced"])
 async def test_a_command_that_gives_no_key_is_a_typed_error_that_names_the_setting(command: str) -> None:
     with pytest.raises(OctavoError, match=r"providers\.p\.apiKeyCommand") as caught:

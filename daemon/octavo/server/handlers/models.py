@@ -6,6 +6,7 @@ from octavo.server.model_book import ModelBook
 from octavo.server.registry import handles
 from octavo.server.settings_book import SettingsBook
 from octavo_protocol.base import JsonObject
+from octavo_protocol.layering import public_address
 from octavo_protocol.methods.models import ModelListParams, ModelRegisterParams, ModelRegisterResult
 
 
@@ -29,6 +30,8 @@ def list_models(connection: Connection, params: ModelListParams) -> JsonObject:
         if params.provider is not None and model.provider != params.provider:
             continue
         row = describe(model)
+        if model.base_url is not None:
+            row["baseUrl"] = public_address(model.base_url)
         if known.promotion_target is not None:
             row["contextPromotionTarget"] = known.promotion_target
         row["source"] = book.source(model.ref, settings)
