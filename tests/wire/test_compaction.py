@@ -167,10 +167,13 @@ async def test_a_held_result_is_previewed_edited_applied_and_undone(tmp_path: Pa
         held = await client.session_compact(session_id=session, strategy="extractive", hold=True)
         assert path.read_bytes() == before
         assert (await client.session_get_info(session_id=session)).held_operations == [held.operation_id]
+        assert await client.session_get_held_compaction(session_id=session, operation_id=held.operation_id) == held
         done = await client.session_apply_compaction(
             session_id=session, operation_id=held.operation_id, summary="## Goal\nOnly Kobe is left."
         )
         assert done.summary.startswith("## Goal\nOnly Kobe is left.")
+        with pytest.raises(OctavoClientError, match="No compaction is held"):
+            await client.session_get_held_compaction(session_id=session, operation_id=held.operation_id)
         undone = await client.session_undo_compaction(session_id=session)
         assert undone.compaction_entry_id == done.entry_id
         again = await client.session_build_context(session_id=session)

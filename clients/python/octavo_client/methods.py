@@ -28,6 +28,7 @@ from octavo_protocol.methods.compaction import (
     CompactParams,
     DiscardCompactionParams,
     DiscardCompactionResult,
+    GetHeldCompactionParams,
     UndoCompactionParams,
     UndoCompactionResult,
 )
@@ -722,6 +723,21 @@ class Methods(Asking):
             hold=hold,
             expected_leaf_id=expected_leaf_id,
             on_progress=on_progress,
+        )
+
+    async def session_get_held_compaction(
+        self,
+        *,
+        session_id: str,
+        operation_id: str,
+    ) -> CompactionResult:
+        """Read a held result again, for a client that lost it or never saw it."""
+        return await self.ask(
+            "session/getHeldCompaction",
+            GetHeldCompactionParams,
+            CompactionResult,
+            session_id=session_id,
+            operation_id=operation_id,
         )
 
     async def session_apply_compaction(

@@ -259,6 +259,14 @@ class Compactor:
             return result
         raise OctavoError(ErrorKind.CANCELLED, "Compaction cancelled", sessionId=self._session_id)
 
+    def held_result(self, operation_id: str) -> CompactionResult:
+        """A held result as its maker was answered.
+
+        Raises:
+            OctavoError: `operation-not-found`.
+        """
+        return self._held(operation_id).result
+
     def discard(self, operation_id: str) -> None:
         """Drop a held result.
 

@@ -21,6 +21,7 @@ METHODS: tuple[str, ...] = (
     "session/fork",
     "session/getBranch",
     "session/getEntries",
+    "session/getHeldCompaction",
     "session/getInfo",
     "session/getTree",
     "session/handoff",

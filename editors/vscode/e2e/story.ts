@@ -11,7 +11,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { spawnClient, type OctavoClient } from "octavo-client/node";
+import { connectClient, spawnClient, type OctavoClient } from "octavo-client/node";
 
 import { Editor, type Setup } from "./editor.ts";
 import { LISTED, NEEDLE, OLD_MESSAGE, OLD_SERVER, writeLarge, writeSession } from "./fixture.ts";
@@ -69,8 +69,16 @@ function entries(): Record<string, unknown>[] {
   return readFileSync(session, "utf8").trim().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+function daemonRecord(): { pid: number; socket: string } {
+  return JSON.parse(readFileSync(join(runtime, "octavo", "daemon.json"), "utf8")) as { pid: number; socket: string };
+}
+
 function daemonPid(): number {
-  return Number((JSON.parse(readFileSync(join(runtime, "octavo", "daemon.json"), "utf8")) as { pid: number }).pid);
+  return daemonRecord().pid;
+}
+
+function daemonSocket(): string {
+  return daemonRecord().socket;
 }
 
 try {
@@ -183,6 +191,20 @@ try {
     assert.equal(last?.["type"], "compaction");
     assert.match(String(last?.["summary"]), /buoy 14 is out until Friday/);
     await editor.shot("preview-applied");
+    await editor.dismissAll();
+  });
+
+  await step("look at a summary that another client holds", async () => {
+    const client = await connectClient({ path: daemonSocket() });
+    const { sessionId } = await client.session.open({ path: session });
+    await client.session.append({ sessionId, messages: [{ role: "user", content: "What is left to do? ".repeat(4000) }] });
+    const held = await client.session.compact({ sessionId, strategy: "extractive", hold: true });
+    await editor.command("octavo: Preview Compaction…");
+    await editor.notification("Edit it as you like").waitFor();
+    await editor.command("octavo: Discard This Summary");
+    await page.locator(".statusbar-item", { hasText: "Summary discarded" }).waitFor();
+    await assert.rejects(client.session.getHeldCompaction({ sessionId, operationId: held.operationId }));
+    await client.close();
     await editor.dismissAll();
   });
 

@@ -36,7 +36,7 @@ class CompactParams(SessionParams, WorkDone):
 
 
 class CompactionResult(Reply):
-    """What a compaction made: result of `session/compact` and `session/applyCompaction`."""
+    """What a compaction made; `session/applyCompaction` and `session/getHeldCompaction` answer with it too."""
 
     operation_id: str = Field(description="Names this run in events, and in apply or discard.")
     reason: Reason = Field(description="What set it off.")
@@ -59,6 +59,12 @@ class CompactionResult(Reply):
     details: JsonObject | None = Field(
         default=None, description="Details stored with the entry, such as the file lists."
     )
+
+
+class GetHeldCompactionParams(SessionParams):
+    """Params of `session/getHeldCompaction`."""
+
+    operation_id: str = Field(description="A held result, as `session/getInfo` lists them.")
 
 
 class ApplyCompactionParams(SessionParams):

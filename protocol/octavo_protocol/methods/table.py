@@ -242,6 +242,13 @@ _COMPACTION = (
         errors=_COMPACTS,
     ),
     MethodSpec(
+        "session/getHeldCompaction",
+        compaction.GetHeldCompactionParams,
+        compaction.CompactionResult,
+        "Read a held result again, for a client that lost it or never saw it.",
+        errors=(ErrorKind.OPERATION_NOT_FOUND,),
+    ),
+    MethodSpec(
         "session/applyCompaction",
         compaction.ApplyCompactionParams,
         compaction.CompactionResult,

@@ -27,7 +27,8 @@ def test_every_method_of_the_protocol_is_in_the_table() -> None:
     session = (
         "create open list close delete rename move fork import export append setModel setThinkingLevel setLabel "
         "setBusy getInfo getTree getBranch getEntries search buildContext contextUsage prepareCompaction compact "
-        "applyCompaction discardCompaction abortCompaction undoCompaction navigateTree abortBranchSummary "
+        "getHeldCompaction applyCompaction discardCompaction abortCompaction undoCompaction navigateTree "
+        "abortBranchSummary "
         "checkMaintenance runIdleCompaction prune shake handoff readArtifact reload setHostContext"
     )
     other = (

@@ -77,6 +77,8 @@ export interface Requests {
    * waits for apply or discard. A failed or cancelled run leaves the session as it was.
    */
   "session/compact": { params: t.CompactParams; result: t.CompactionResult };
+  /** Read a held result again, for a client that lost it or never saw it. */
+  "session/getHeldCompaction": { params: t.GetHeldCompactionParams; result: t.CompactionResult };
   /** Write a held result, perhaps edited, if the leaf has not moved since. */
   "session/applyCompaction": { params: t.ApplyCompactionParams; result: t.CompactionResult };
   /** Drop a held result. */
@@ -289,6 +291,9 @@ export const SessionPrepareCompactionRequest = new RequestType<t.PrepareCompacti
  * waits for apply or discard. A failed or cancelled run leaves the session as it was.
  */
 export const SessionCompactRequest = new RequestType<t.CompactParams, t.CompactionResult, t.ErrorData>("session/compact");
+
+/** Read a held result again, for a client that lost it or never saw it. */
+export const SessionGetHeldCompactionRequest = new RequestType<t.GetHeldCompactionParams, t.CompactionResult, t.ErrorData>("session/getHeldCompaction");
 
 /** Write a held result, perhaps edited, if the leaf has not moved since. */
 export const SessionApplyCompactionRequest = new RequestType<t.ApplyCompactionParams, t.CompactionResult, t.ErrorData>("session/applyCompaction");
@@ -544,6 +549,9 @@ export abstract class Methods {
      */
     compact: (params: t.CompactParams, options?: RequestOptions): Promise<t.CompactionResult> =>
       this.request("session/compact", params, options),
+    /** Read a held result again, for a client that lost it or never saw it. */
+    getHeldCompaction: (params: t.GetHeldCompactionParams, options?: RequestOptions): Promise<t.CompactionResult> =>
+      this.request("session/getHeldCompaction", params, options),
     /** Write a held result, perhaps edited, if the leaf has not moved since. */
     applyCompaction: (params: t.ApplyCompactionParams, options?: RequestOptions): Promise<t.CompactionResult> =>
       this.request("session/applyCompaction", params, options),

@@ -415,7 +415,7 @@ export type CompactionEntry = {
   fromExtension?: boolean;
 };
 
-/** What a compaction made: result of `session/compact` and `session/applyCompaction`. */
+/** What a compaction made; `session/applyCompaction` and `session/getHeldCompaction` answer with it too. */
 export type CompactionResult = {
   /** Names this run in events, and in apply or discard. */
   operationId: string;
@@ -1025,6 +1025,14 @@ export type GetEntriesResult = {
   leafId?: string;
   /** Pass as `cursor` for more; absent on the last page. */
   nextCursor?: string;
+};
+
+/** Params of `session/getHeldCompaction`. */
+export type GetHeldCompactionParams = {
+  /** Id of an open session. */
+  sessionId: string;
+  /** A held result, as `session/getInfo` lists them. */
+  operationId: string;
 };
 
 /** Params of `session/getTree`. */

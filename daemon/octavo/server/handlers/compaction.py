@@ -12,6 +12,7 @@ from octavo_protocol.methods.compaction import (
     CompactParams,
     DiscardCompactionParams,
     DiscardCompactionResult,
+    GetHeldCompactionParams,
     UndoCompactionParams,
     UndoCompactionResult,
 )
@@ -50,6 +51,13 @@ async def prepare_compaction(connection: Connection, params: PrepareCompactionPa
     session = connection.daemon.service(SessionHub).get(connection, params.session_id)
     wish = Wish("manual", params.strategy, params.custom_instructions, params.model)
     return await plan_compaction(session.host, wish)
+
+
+@handles("session/getHeldCompaction")
+def get_held_compaction(connection: Connection, params: GetHeldCompactionParams) -> CompactionResult:
+    """Show a held result to whoever asks: it belongs to the session, not to the client that made it."""
+    session = connection.daemon.service(SessionHub).get(connection, params.session_id)
+    return session.compactor.held_result(params.operation_id)
 
 
 @handles("session/applyCompaction")

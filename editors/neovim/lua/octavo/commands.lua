@@ -55,31 +55,39 @@ local function compact_params(words)
   return params
 end
 
+---Find the summary that is held: the one of this buffer, one with a buffer, else what the server says.
 ---@param session octavo.Session
----@return string?
-local function held(session)
+---@param found fun(operation: string?)
+local function held(session, found)
   local operation = vim.b.octavo_operation
   if operation then
-    return operation
+    return found(operation)
   end
   for id, buffer in pairs(require("octavo.preview").held) do
     if vim.b[buffer].octavo_session == session.id then
-      return id
+      return found(id)
     end
   end
-  return session.info.heldOperations[1]
+  session:request("session/getInfo", {}, function(failure, info)
+    if failure then
+      ui.fail(failure, "session/getInfo", client.server())
+    else
+      found(info.heldOperations[1])
+    end
+  end)
 end
 
 ---@param name "apply"|"discard"
 local function on_held(name)
   return function()
     with_session(function(session)
-      local operation = held(session)
-      if operation then
-        require("octavo.preview")[name](session, operation)
-      else
-        ui.say("No summary is held; `:Octavo preview` makes one.")
-      end
+      held(session, function(operation)
+        if operation then
+          require("octavo.preview")[name](session, operation)
+        else
+          ui.say("No summary is held; `:Octavo preview` makes one.")
+        end
+      end)
     end)
   end
 end
@@ -137,11 +145,15 @@ M.subcommands = {
     run = function(words)
       with_session(function(session)
         local params = compact_params(words)
-        if params.strategy then
-          require("octavo.preview").hold(session, params)
-        else
-          require("octavo.preview").plan(session, params)
-        end
+        held(session, function(operation)
+          if operation then
+            require("octavo.preview").again(session, operation)
+          elseif params.strategy then
+            require("octavo.preview").hold(session, params)
+          else
+            require("octavo.preview").plan(session, params)
+          end
+        end)
       end)
     end,
   },

@@ -187,6 +187,24 @@ function M.hold(session, params)
   end)
 end
 
+---Show the summary that is held, also one that another client or an earlier Neovim made.
+---@param session octavo.Session
+---@param operation string
+function M.again(session, operation)
+  local buffer = M.held[operation]
+  if buffer and vim.api.nvim_buf_is_valid(buffer) then
+    ui.show(buffer)
+    return
+  end
+  session:request("session/getHeldCompaction", { operationId = operation }, function(failure, result)
+    if failure then
+      ui.fail(failure, "session/getHeldCompaction", client.server())
+    else
+      M.show(session, result)
+    end
+  end)
+end
+
 ---Show what each strategy would do and cost.
 ---@param session octavo.Session
 ---@param params table<string, any> Strategy and instructions.

@@ -235,7 +235,7 @@
 ---@field preserveData? table<string, any> Data carried on by later compactions: frames, native history.
 ---@field fromExtension? boolean Whether an extension supplied it.
 
----What a compaction made: result of `session/compact` and `session/applyCompaction`.
+---What a compaction made; `session/applyCompaction` and `session/getHeldCompaction` answer with it too.
 ---@class octavo.CompactionResult
 ---@field operationId string Names this run in events, and in apply or discard.
 ---@field reason "manual"|"threshold"|"overflow"|"incomplete"|"midTurn"|"idle" What set it off.
@@ -623,6 +623,11 @@
 ---@field epoch string Numbering `seq` belongs to.
 ---@field leafId? string Leaf now; absent when the session is empty.
 ---@field nextCursor? string Pass as `cursor` for more; absent on the last page.
+
+---Params of `session/getHeldCompaction`.
+---@class (exact) octavo.GetHeldCompactionParams
+---@field sessionId string Id of an open session.
+---@field operationId string A held result, as `session/getInfo` lists them.
 
 ---Params of `session/getTree`.
 ---@class (exact) octavo.GetTreeParams
@@ -1735,6 +1740,7 @@
 ---| "session/contextUsage"
 ---| "session/prepareCompaction"
 ---| "session/compact"
+---| "session/getHeldCompaction"
 ---| "session/applyCompaction"
 ---| "session/discardCompaction"
 ---| "session/abortCompaction"

@@ -60,8 +60,9 @@ export class Compaction {
     if (this.previews.showHeld(session)) {
       return;
     }
-    const forgotten = session.info.heldOperations?.[0];
-    if (forgotten !== undefined && !(await this.discardForgotten(session, forgotten))) {
+    const waiting = session.info.heldOperations?.[0];
+    if (waiting !== undefined) {
+      await this.showWaiting(session, waiting);
       return;
     }
     const strategy = await this.pick(session, "Preview Compaction");
@@ -142,19 +143,14 @@ export class Compaction {
     );
   }
 
-  private async discardForgotten(session: OpenSession, operationId: string): Promise<boolean> {
-    const choice = await vscode.window.showWarningMessage(
-      "A summary made earlier still waits for a decision and blocks new ones.",
-      { modal: true },
-      "Discard It",
+  /** Open a result that an earlier window or another client made and left without a decision. */
+  private async showWaiting(session: OpenSession, operationId: string): Promise<void> {
+    const result = await this.deeds.attempt(() =>
+      session.client.session.getHeldCompaction({ sessionId: session.id, operationId }),
     );
-    if (choice !== "Discard It") {
-      return false;
+    if (result !== undefined) {
+      await this.previews.show(session, result);
     }
-    const done = await this.deeds.attempt(() =>
-      session.client.session.discardCompaction({ sessionId: session.id, operationId }),
-    );
-    return done !== undefined;
   }
 
   private async pick(session: OpenSession, title: string): Promise<Strategy | undefined> {
