@@ -27,6 +27,7 @@ SECTION = "octavo"
 """Key under which editors keep a server's settings."""
 
 _SECRET = frozenset({"apiKey", "apiKeyCommand", "headers"})
+_PROVIDER_DEPTH = 2
 _IN_ADDRESS = re.compile(r"(?<=://)[^/?#]*@|\?[^#]+")
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -265,7 +266,9 @@ def _show(path: Path, value: Any) -> str:
 
 
 def _hidden(path: Path, value: Any) -> Any:
-    if not _SECRET.isdisjoint(path):
+    # What stands in the place of all providers, or of one, may be a spoilt text that has its key somewhere.
+    spoilt = path[:1] == ("providers",) and len(path) <= _PROVIDER_DEPTH and isinstance(value, str)
+    if spoilt or not _SECRET.isdisjoint(path):
         return None if value is None else "(hidden)"
     if isinstance(value, dict):
         return {key: _hidden((*path, str(key)), inner) for key, inner in value.items()}

@@ -9,6 +9,7 @@ import pytest
 from octavo_client import Options
 from octavo_protocol.errors import ErrorKind
 from wire.sessions import daemon, refused
+from wire.support import DaemonProcess, frame, spawn
 
 EXAMPLE = Path(__file__).parents[1] / "data" / "tidewatch.jsonl"
 SECRET = "swordfish-4711"
@@ -72,3 +73,50 @@ async def test_instructions_for_a_strategy_that_follows_none_are_refused_and_not
             async with refused(ErrorKind.INVALID_PARAMS) as caught:
                 await client.request(method, asked)
             assert f"{strategy} follows no instructions" in caught[0].message
+
+
+async def asked(daemon: DaemonProcess, method: str) -> Any:
+    """The daemon's next request of this name."""
+    while (message := await daemon.receive()).get("method") != method:
+        pass
+    return message
+
+
+async def test_usage_that_is_not_a_number_ends_the_call_at_once_and_is_answered_to_whoever_sent_it(
+    tmp_path: Path,
+) -> None:
+    """NaN is no JSON, but what programs write; nobody may wait ten minutes for a message that has come."""
+    path = tmp_path / "session.jsonl"
+    shutil.copy(EXAMPLE, path)
+    before = path.read_bytes()
+    async with spawn(OCTAVO_CONFIG="", OCTAVO_SESSIONS_ROOT=str(tmp_path / "sessions")) as daemon:
+        await daemon.initialize(client={"complete": True}, settings={"retry.maxRetries": 0})
+        session = (await daemon.request("session/open", {"path": str(path)}))["result"]["sessionId"]
+        compaction = await daemon.start("session/compact", {"sessionId": session, "strategy": "context-full"})
+        request = await asked(daemon, "llm/complete")
+        answer = {"content": [], "stopReason": "stop", "usage": {"input": float("nan")}}
+        await daemon.send_bytes(frame({"jsonrpc": "2.0", "id": request["id"], "result": answer}))
+        refusal = await daemon.answer_to(compaction)
+        assert refusal["error"]["data"]["kind"] == "provider-error"
+        assert "not JSON" in refusal["error"]["message"]
+        assert path.read_bytes() == before
+
+        message = {"role": "assistant", "content": [], "usage": {"input": float("inf")}}
+        appended = await daemon.request("session/append", {"sessionId": session, "messages": [message]})
+        assert appended["error"]["data"]["kind"] == "parse-error"
+
+
+@pytest.mark.parametrize("usage", [{"input": 10**12, "output": -7}, {"input": 10**30}, {"cost": {"total": "x"}}])
+async def test_usage_that_cannot_be_true_is_believed_by_nobody(tmp_path: Path, usage: Any) -> None:
+    path = tmp_path / "session.jsonl"
+    shutil.copy(EXAMPLE, path)
+    async with daemon(tmp_path) as client:
+        session = (await client.session_open(path=str(path))).session_id
+        gauge = await client.session_context_usage(session_id=session)
+        message = {"role": "assistant", "content": [{"type": "text", "text": "done"}], "usage": usage}
+        await client.session_append(session_id=session, messages=[message])
+        after = await client.session_context_usage(session_id=session)
+        assert gauge.tokens - 20_000 < after.tokens < gauge.tokens + 20_000
+        directive = await client.session_check_maintenance(session_id=session, at="turnEnd")
+        assert directive.action in {"none", "pruned"}
+        assert directive.next == "proceed"

@@ -113,7 +113,10 @@ class HttpCompletion:
 
 
 async def _read(response: "httpx.Response", wired: Wired, on_progress: OnProgress | None) -> CompletionResult:
-    if "json" in response.headers.get("content-type", ""):  # a server that does not stream answers all at once
+    kind = response.headers.get("content-type", "")
+    if "html" in kind:
+        raise StreamFailedError("the address answers with a web page; check the base URL")
+    if "json" in kind:  # a server that does not stream answers all at once
         wired.reader.accept("message", (await _bounded(response, MAX_ANSWER_BYTES)).decode("utf-8", "replace"))
         return wired.reader.result()
     decoder, received, size = SseDecoder(), 0, 0

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from octavo.providers import blocks as figures
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest, CompletionResult, Model, OnProgress, StopReason
 from octavo_protocol.errors import ErrorKind, OctavoError
@@ -72,10 +73,21 @@ def read_answer(answer: Any) -> CompletionResult:
     return CompletionResult(
         content=tuple(blocks),
         stop_reason=reason,
-        usage=answer.get("usage") if isinstance(answer.get("usage"), dict) else None,
+        usage=_plausible(answer["usage"]) if isinstance(answer.get("usage"), dict) else None,
         error_message=answer.get("errorMessage"),
         error_status=answer.get("errorStatus"),
         retry_after_ms=answer.get("retryAfterMs"),
+    )
+
+
+def _plausible(usage: JsonObject) -> JsonObject:
+    """The client's figures as counts; what is no count is 0, and what else it says stays out."""
+    return figures.usage(
+        fresh=usage.get("input"),
+        output=usage.get("output"),
+        cache_read=usage.get("cacheRead"),
+        cache_write=usage.get("cacheWrite"),
+        total=usage.get("totalTokens"),
     )
 
 

@@ -3,6 +3,7 @@
 Only the top level is read, so a `"jsonrpc"` key inside params is data like any other.
 """
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -50,6 +51,9 @@ class Unreadable:
 
 Message: TypeAlias = Request | Notification | Response | Unreadable
 
+_MAX_SECOND_LOOK = 8 << 20
+"""Bytes of a broken message that are worth the slow parser."""
+
 _ID = re.compile(
     rb'^\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,)*\s*"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*[,}]'
 )
@@ -60,7 +64,7 @@ def read(body: bytes) -> Message:
     try:
         data = codec.decode(body)
     except OctavoError as error:
-        return Unreadable(None, error)
+        return _almost_json(body, error)
     if isinstance(data, list):
         return _invalid(None, "Batches are not supported; send the requests one by one.")
     if not isinstance(data, dict):
@@ -88,6 +92,20 @@ def sniff_id(prefix: bytes) -> MessageId | None:
         return _usable(codec.decode(match[1]))
     except OctavoError:
         return None
+
+
+def _almost_json(body: bytes, error: OctavoError) -> Message:
+    """Find out whom a message with NaN or broken UTF-8 in it was about, so that nobody waits for an answer for ever."""
+    try:
+        data = json.loads(body.decode(errors="replace")) if len(body) <= _MAX_SECOND_LOOK else None
+    except (ValueError, RecursionError):
+        data = None
+    message_id = _usable(data.get("id")) if isinstance(data, dict) else None
+    if not isinstance(data, dict) or message_id is None:
+        return Unreadable(None, error)
+    if "method" in data:
+        return Unreadable(message_id, error)
+    return Response(message_id, None, {"code": error.code, "message": error.message})
 
 
 def _usable(raw_id: Any) -> MessageId | None:

@@ -85,7 +85,7 @@ class SettingsBook:
         """What is wrong with the file or the environment, in sentences; told to every client that arrives."""
         environment = os.environ if environment is None else environment
         path = settings_file(environment) if file is None else file
-        self._file = self._read_file(path) if path is not None else {}
+        self._file = self._read_file(path, named=bool(environment.get(FILE_VARIABLE))) if path is not None else {}
         self._environment = self._read_environment(environment)
         self._updates: Layer = {}
         self._follow_limits()
@@ -153,14 +153,16 @@ class SettingsBook:
         process = [("file", self._file), ("environment", self._environment), ("configuration", self._updates)]
         return [*process, *said, ("session", own)]
 
-    def _read_file(self, path: Path) -> Layer:
+    def _read_file(self, path: Path, *, named: bool = False) -> Layer:
         import tomllib  # noqa: PLC0415 - most runs have no settings file
 
         try:
             values = tomllib.loads(path.read_text("utf-8"))
         except FileNotFoundError:
+            if named:
+                self._complain(f"There is no settings file {path}, which {FILE_VARIABLE} names")
             return {}
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError) as error:
             self._complain(f"The settings file {path} counts for nothing: {error}")
             return {}
         layer, problems = sound_part(values)

@@ -6,6 +6,7 @@ from typing import Any
 
 from octavo_protocol.base import JsonObject
 
+_IMPLAUSIBLE = 10**10
 _TASK_TOOL = "task"
 
 
@@ -58,4 +59,6 @@ def _add(total: UsageStatistics, usage: Any) -> None:
 
 
 def _number(value: Any) -> float:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
+    """A figure as reported, or 0 for what nobody can have used: one such lie would drown all the others."""
+    plausible = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _IMPLAUSIBLE
+    return value if plausible else 0

@@ -157,6 +157,13 @@ def test_what_stands_in_an_address_or_a_command_is_hidden_too() -> None:
     assert Settings.from_dotted(given).providers["a"].base_url == address
 
 
+@pytest.mark.parametrize(
+    "spoilt", [{"providers": '{"a": {"apiKey": "sk-7"'}, {"providers.a": "sk-7"}, {"providers": {"a": ["sk-7"]}}]
+)
+def test_a_spoilt_provider_is_refused_without_showing_what_may_be_its_key(spoilt: Any) -> None:
+    assert "sk-7" not in refusal(spoilt).message
+
+
 def test_layers_win_in_order_key_by_key_and_tell_where_a_value_is_from() -> None:
     layers = [
         (

@@ -119,6 +119,11 @@ async def test_html_from_a_proxy_becomes_one_readable_line() -> None:
         assert (await ask(server)).error_message == "502 502 Bad Gateway"
 
 
+async def test_a_web_page_in_place_of_an_answer_is_called_what_it_is() -> None:
+    async with model_server(Reply(body=b"<html><body>Log in</body></html>", content_type="text/html")) as server:
+        assert (await ask(server)).error_message == "the address answers with a web page; check the base URL"
+
+
 @pytest.mark.parametrize(
     "body", [b"data: {not json}\n\n", b"data: [1,2]\n\n", b'data: {"choices":[7]}\n\n', b"\xff\xfe"]
 )

@@ -42,6 +42,13 @@ async def test_a_client_may_report_the_providers_error() -> None:
     assert (result.stop_reason, result.error_status, result.retry_after_ms) == ("error", 429, 5)
 
 
+@pytest.mark.parametrize("odd", ["many", -3.7, 10**30, [1], None, float("nan")])
+async def test_figures_that_are_no_counts_count_as_nothing(odd: Any) -> None:
+    answer = {"content": "done", "stopReason": "stop", "usage": {"input": odd, "output": 7, "cost": {"total": odd}}}
+    result = await answering(answer).complete(REQUEST)
+    assert result.usage == {"input": 0, "output": 7, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 7}
+
+
 @pytest.mark.parametrize("answer", [None, {}, {"content": 3}, {"content": [1]}, {"content": [], "stopReason": "maybe"}])
 async def test_an_answer_of_the_wrong_shape_is_a_typed_error(answer: Any) -> None:
     with pytest.raises(OctavoError, match="llm/complete") as caught:

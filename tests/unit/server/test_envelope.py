@@ -66,3 +66,22 @@ def test_what_is_no_message_is_an_invalid_request(message: Any, answer_to: Any) 
 )
 def test_the_id_of_a_message_that_is_not_read_is_found_in_its_beginning(prefix: bytes, found: Any) -> None:
     assert envelope.sniff_id(prefix) == found
+
+
+@pytest.mark.parametrize("broken", [b"NaN", b"-Infinity", b'"half \xff"', b'"\x01"'])
+def test_whoever_waits_for_a_message_that_is_almost_json_is_told(broken: bytes) -> None:
+    request = envelope.read(b'{"jsonrpc":"2.0","params":{"cost":%b},"id":7,"method":"m"}' % broken)
+    if broken == b'"\x01"':  # no parser can tell what that was
+        assert isinstance(request, Unreadable)
+        assert request.id is None
+        return
+    assert isinstance(request, Unreadable)
+    assert (request.id, request.error.kind) == (7, ErrorKind.PARSE_ERROR)
+    answer = envelope.read(b'{"jsonrpc":"2.0","id":"ours","result":{"cost":%b}}' % broken)
+    assert isinstance(answer, Response)
+    assert answer.id == "ours"
+    assert answer.error is not None
+    assert answer.error["message"].startswith("The message is not JSON")
+    told = envelope.read(b'{"jsonrpc":"2.0","method":"m","params":{"cost":%b}}' % broken)
+    assert isinstance(told, Unreadable)
+    assert told.id is None

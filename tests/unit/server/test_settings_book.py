@@ -156,3 +156,10 @@ def test_the_file_is_where_the_environment_says() -> None:
     usual = settings_file({})
     assert usual is not None
     assert usual.parts[-2:] == ("octavo", "config.toml")
+
+
+def test_a_settings_file_that_was_named_and_is_not_there_is_told(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.toml"
+    named = SettingsBook(Daemon(Table({}, {})), {"OCTAVO_CONFIG": str(missing)})
+    assert named.problems == [f"There is no settings file {missing}, which OCTAVO_CONFIG names."]
+    assert book({}, missing).problems == []

@@ -61,3 +61,13 @@ def test_malformed_usage_counts_as_nothing() -> None:
         {"type": "compaction"},
     ]
     assert usage_statistics(entries) == UsageStatistics(input=1, cost=2.5)
+
+
+def test_one_figure_that_cannot_be_true_does_not_drown_the_others() -> None:
+    said = [
+        {"input": 5, "cost": {"total": 0.25}},
+        {"input": 10**12, "output": -7, "cost": {"total": -1}},
+        {"output": 2},
+    ]
+    entries = [{"type": "message", "message": {"role": "assistant", "usage": usage}} for usage in said]
+    assert usage_statistics(entries) == UsageStatistics(input=5, output=2, cost=0.25)
