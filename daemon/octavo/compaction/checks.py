@@ -118,7 +118,7 @@ def check_compaction(
     given = entry.get("summary")
     summary = strip_file_blocks(given if isinstance(given, str) else "").strip()
     checks: list[Check] = []
-    for repair in _repairs(summary, path, before, kept, options):
+    for repair in _repairs(summary, path, before, kept, options, from_hook=bool(entry.get("fromExtension"))):
         summary, check = repair(summary)
         checks.append(check)
     repaired, files = _with_files(entry, summary, _touched(preparation, before, kept))
@@ -157,12 +157,14 @@ def _repairs(
     before: Sequence[JsonObject],
     kept: Sequence[JsonObject],
     options: GateOptions,
+    *,
+    from_hook: bool,
 ) -> list[Repair]:
     """Text checks in the order they must run: what a model wrote is judged before anything is added to it."""
     return [
         lambda summary: _markup(summary, options),
         lambda summary: _boundary_tags(summary, given),
-        lambda summary: _invented(summary, path),
+        lambda summary: _invented(summary, path, written=options.judge_text or from_hook),
         lambda summary: _last_request(summary, path, kept),
         lambda summary: _question(summary, before, kept),
     ]
@@ -203,8 +205,9 @@ def _boundary_tags(summary: str, given: str) -> tuple[str, Check]:
     return boundaries(summary), Check("no-boundary-tags", ok=True, figures={}, repaired=has_boundary(given))
 
 
-def _invented(summary: str, path: Sequence[JsonObject]) -> tuple[str, Check]:
-    lines = invented_lines(summary, path)
+def _invented(summary: str, path: Sequence[JsonObject], *, written: bool) -> tuple[str, Check]:
+    # Text that was copied from the history, or that the user wrote, holds no inventions: nothing of it may go.
+    lines = invented_lines(summary, path) if written else []
     check = Check("no-invented-user", ok=True, figures={"removed": len(lines)}, repaired=bool(lines))
     return without_lines(summary, lines), check
 
