@@ -112,8 +112,8 @@ def _header(lines: Lines, position: int) -> JsonObject:
     if header.get("type") != "session":
         raise OctavoError(
             ErrorKind.SESSION_UNREADABLE,
-            "The first record is not a session header, so the file was left untouched; import it if it is a "
-            "transcript of another program.",
+            "The first record is not a session header, so the file was left untouched; open a session file of pi or "
+            "oh-my-pi.",
             details={"reason": "no-header", "type": str(header.get("type"))[:80]},
         )
     if not isinstance(header.get("id"), str) or not header["id"]:
