@@ -389,6 +389,23 @@ async def test_wrong_use_is_answered_with_the_usage_and_2(here: Path, session: P
     assert ran.code == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("tree", "--window", "0"), "window: Input should be greater than or equal to 1."),
+        (("tree", "--depth", "-1"), "max-depth: Input should be greater than or equal to 0."),
+        (("render", "--model", "a/b", "--frame-size", "0"), "frame-size: Input should be greater than or equal to 1."),
+        (("compact", "--strategy", "snapcompact", "--instructions", "x"), "snapcompact follows no instructions"),
+    ],
+)
+async def test_a_value_that_no_request_takes_is_refused_in_one_sentence(
+    here: Path, session: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    ran = await octavo(arguments[0], session, *arguments[1:], cwd=here)
+    assert_one_sentence(ran, arguments[0])
+    assert words in ran.err
+
+
 async def test_an_existing_file_is_not_overwritten(session: Path, here: Path) -> None:
     (here / "mine").write_text("precious")
     ran = await octavo("compact", session, "--strategy", "extractive", "--out", "mine", cwd=here)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import anyio
+from pydantic import ValidationError
 
 from octavo.cli.terminal import clean
 from octavo_client import Client, DaemonGoneError, OctavoClientError, Options
@@ -24,6 +25,10 @@ SERVE = (sys.executable, "-P", "-m", "octavo", "serve", "--stdio", "--log-level"
 
 class CommandError(Exception):
     """A failure the user can act on, as one sentence."""
+
+
+_TOLD = (CommandError, OctavoClientError, OctavoError, OSError, ValidationError)
+"""What a user can act on; anything else is a defect and keeps its traceback."""
 
 
 @asynccontextmanager
@@ -74,13 +79,13 @@ def run(name: str, work: Callable[[], Awaitable[int]]) -> int:
         return anyio.run(work)
     except BaseExceptionGroup as group:
         error = _first(group)
-    except (CommandError, OctavoClientError, OctavoError, OSError) as caught:
+    except _TOLD as caught:
         error = caught
     except KeyboardInterrupt:
         return 130
     if isinstance(error, BrokenPipeError):
         raise error
-    if not isinstance(error, CommandError | OctavoClientError | OctavoError | OSError):
+    if not isinstance(error, _TOLD):
         raise error
     print(f"octavo {name}: {sentence(error)}", file=sys.stderr)
     return 1
@@ -90,6 +95,10 @@ def sentence(error: Exception) -> str:
     """What went wrong, on one line."""
     if isinstance(error, OctavoClientError | OctavoError):
         return clean(error.message)
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part).replace("_", "-") for part in first["loc"])
+        return clean(f"{where}: {first['msg']}." if where else f"{first['msg']}.")
     if isinstance(error, OSError) and error.strerror:
         return clean(f"{error.filename}: {error.strerror}." if error.filename is not None else f"{error.strerror}.")
     return clean(str(error))
