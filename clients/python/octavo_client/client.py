@@ -1,109 +1,58 @@
-"""The client: spawns or connects to a daemon, greets it, and offers every request as a typed coroutine.
+"""The client: spawns or joins a daemon, greets it, and offers every request as a typed coroutine.
 
 async with Client.spawn(["octavo", "serve", "--stdio"]) as client:
     session = await client.session_open(path="session.jsonl")
     result = await client.session_compact(session_id=session.session_id)
+
+It does not connect again when the connection ends; `reconnect` does.
 """
 
-import logging
-import math
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
-from functools import cached_property
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from subprocess import PIPE
-from typing import IO, Any, Self, TypeAlias
+from typing import IO, Any, Self
 
 import anyio
-from anyio.abc import ByteReceiveStream, ByteSendStream, Process
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.abc import ByteReceiveStream, ByteSendStream
 
 from octavo_client.asking import UNSET, OnProgress, R
+from octavo_client.child import child
 from octavo_client.errors import DaemonGoneError, OctavoClientError
+from octavo_client.hearing import Hearing, Notification
 from octavo_client.methods import Methods
+from octavo_client.options import Options, asked_of_clients
 from octavo_client.peer import Peer
 from octavo_protocol.base import JsonObject, Wire
 from octavo_protocol.errors import ErrorKind, OctavoError
-from octavo_protocol.lifecycle import ClientOptions, InitializationOptions, SessionTreeCapabilities
-from octavo_protocol.methods import METHODS, Direction
-from octavo_protocol.model_info import ModelInfo
-from octavo_protocol.notifications import NOTIFICATIONS, Progress
-
-_log = logging.getLogger(__name__)
-
-Handler: TypeAlias = Callable[[Any], Awaitable[Wire | JsonObject | None]]
-"""Answers a request of the daemon; takes the params model of the method, returns its result model or an object."""
+from octavo_protocol.lifecycle import SessionTreeCapabilities
+from octavo_protocol.notifications import Progress
 
 GRACE_S = 5.0
-"""Seconds the daemon gets to answer `shutdown`, and again to end."""
+"""Seconds the daemon gets to answer `shutdown`."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a client says in `initialize`.
+class Client(Methods, Hearing):
+    """A connection to a daemon.
 
-    Attributes:
-        handlers: Answers to the daemon's requests by name: `llm/complete`, `agent/abort`, `hook/…`.
-        hooks: Further hooks to hear of: `sessionCompact`, `sessionTree`.
-        settings: Settings by dotted key or nested.
-        models: Models to register.
-        token: Token of the daemon, needed over TCP and WebSocket.
-        name: Name of the client in the daemon's log.
+    Made by `spawn`, `attach`, `connect_unix`, `connect_tcp` or `over`, all async context managers.
     """
 
-    handlers: Mapping[str, Handler] = field(default_factory=dict)
-    hooks: Sequence[str] = ()
-    settings: JsonObject | None = None
-    models: Sequence[ModelInfo] | None = None
-    token: str | None = None
-    name: str = "octavo-client"
-
-    def to_wire(self) -> JsonObject:
-        """Return `initializationOptions`."""
-        hooks = [name.removeprefix("hook/") for name in self.handlers if name.startswith("hook/")]
-        said = InitializationOptions(
-            settings=self.settings,
-            models=None if self.models is None else list(self.models),
-            token=self.token,
-            client=ClientOptions(
-                complete="llm/complete" in self.handlers,
-                agent="agent/abort" in self.handlers,
-                hooks=[*hooks, *self.hooks],
-            ),
-        )
-        return said.to_wire()
-
-
-@dataclass(frozen=True)
-class Notification:
-    """Something the daemon told: its name and its payload, raw and as a model."""
-
-    method: str
-    raw: JsonObject
-
-    @cached_property
-    def params(self) -> Any:
-        """The payload as the model of the notification table; the raw object if the name is not known here."""
-        spec = NOTIFICATIONS.get(self.method)
-        return self.raw if spec is None else spec.params.model_validate(self.raw, extra="ignore")
-
-
-class Client(Methods):
-    """A connection to a daemon. Made by `spawn`, `connect_unix` or `over`, all async context managers."""
-
     def __init__(self, receive: ByteReceiveStream, send: ByteSendStream, options: Options) -> None:
-        unknown = [name for name in options.handlers if _asked_of_clients(name) is None]
+        super().__init__()
+        unknown = [name for name in options.handlers if asked_of_clients(name) is None]
         if unknown:
             raise ValueError(f"no daemon asks a client for {', '.join(unknown)}")
         self._options = options
         self._peer = Peer(receive, send, self._serve, self._hear)
         self._tokens = count(1)
         self._progress: dict[str | int, OnProgress] = {}
-        self._subscribers: dict[MemoryObjectSendStream[Notification], frozenset[str]] = {}
-        self._callbacks: dict[str, list[Callable[[Any], None]]] = {}
+        self._leaving = False
+        self.on("$/progress", self._report)
         self.server_info: JsonObject = {}
         """Name and version of the daemon."""
         self.capabilities = SessionTreeCapabilities(methods=[], notifications=[], strategies=[], formats=[])
@@ -129,22 +78,77 @@ class Client(Methods):
             env: Environment of the daemon; absent means this process's.
             stderr: Where its log goes, as for `subprocess`; absent means this process's stderr.
         """
-        process = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=stderr, cwd=cwd, env=env)
-        try:
-            receive, send = process.stdout, process.stdin
-            if receive is None or send is None:
-                raise DaemonGoneError("The daemon has no stdin or stdout.")
-            async with cls.over(receive, send, options, process_id=os.getpid()) as client:
-                yield client
-        finally:
-            with anyio.CancelScope(shield=True):
-                await _end(process)
+        async with (
+            child(command, cwd=cwd, env=env, stderr=stderr) as process,
+            cls.over(process.receive, process.send, options, process_id=os.getpid()) as client,
+        ):
+            yield client
+
+    @classmethod
+    @asynccontextmanager
+    async def attach(
+        cls,
+        options: Options | None = None,
+        *,
+        start: bool = True,
+        program: Sequence[str] = (sys.executable, "-P", "-m", "octavo"),
+        env: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[Self]:
+        """Join the one daemon of this user, started if need be; it stays when the context ends.
+
+        Args:
+            options: What to say in `initialize`. No token is needed.
+            start: Start a daemon when none runs.
+            program: What runs `octavo`; absent means the one installed for this interpreter.
+            env: Environment in which the daemon is looked for and started; absent means this process's.
+
+        Raises:
+            DaemonGoneError: none runs, and none may be or can be started; it says why.
+            OctavoClientError: the daemon refused `initialize`.
+        """
+        command = [*program, "attach", *([] if start else ["--no-start"])]
+        # Without a process id: the bridge ends with this process, and what it leads to belongs to everybody.
+        async with child(command, env=env, stderr=PIPE) as bridge:
+            greeted = False
+            try:
+                async with cls.over(bridge.receive, bridge.send, options) as client:
+                    greeted = True
+                    yield client
+            except DaemonGoneError as error:
+                if greeted or not (complaint := await bridge.complaint()):
+                    raise
+                raise DaemonGoneError(complaint) from error
 
     @classmethod
     @asynccontextmanager
     async def connect_unix(cls, path: str | Path, options: Options | None = None) -> AsyncIterator[Self]:
-        """Connect to a daemon that listens on a unix socket; it stays when the context ends."""
+        """Connect to a daemon that listens on a unix socket; it stays when the context ends.
+
+        Raises:
+            OSError: nobody listens there, or this process may not connect.
+        """
         async with await anyio.connect_unix(path) as stream, cls.over(stream, stream, options) as client:
+            yield client
+
+    @classmethod
+    @asynccontextmanager
+    async def connect_tcp(
+        cls, host: str, port: int, *, token: str, options: Options | None = None
+    ) -> AsyncIterator[Self]:
+        """Connect to a daemon that listens on a port of this machine; it stays when the context ends.
+
+        Args:
+            host: `127.0.0.1`, as daemons listen on the loopback interface only.
+            port: The port, which is `tcpPort` in the daemon's record.
+            token: What is in the daemon's token file: a new one with every start.
+            options: What else to say in `initialize`.
+
+        Raises:
+            OctavoClientError: the token is wrong.
+            OSError: nobody listens there.
+        """
+        said = replace(options or Options(), token=token)
+        async with await anyio.connect_tcp(host, port) as stream, cls.over(stream, stream, said) as client:
             yield client
 
     @classmethod
@@ -166,13 +170,14 @@ class Client(Methods):
         client = cls(receive, send, options or Options())
         failure: Exception | None = None
         async with anyio.create_task_group() as tasks:
-            client._peer.start(tasks, closed=client._close_subscribers)
+            client._peer.start(tasks, closed=client._fall_silent)
             try:
                 await client._greet(process_id)
                 yield client
             except Exception as error:  # noqa: BLE001 -- raised again below, not inside an exception group
                 failure = error
             finally:
+                client._leaving = client._peer.gone is None
                 with anyio.move_on_after(GRACE_S, shield=True):
                     await client._leave()
                 client._peer.stop()
@@ -206,28 +211,24 @@ class Client(Methods):
         """
         await self._peer.notify(method, params)
 
-    @contextmanager
-    def subscribe(self, *methods: str) -> Iterator[MemoryObjectReceiveStream[Notification]]:
-        """Give a stream of the named notifications (all when none is named), to be read with `async for`.
+    @property
+    def gone(self) -> DaemonGoneError | None:
+        """Why the connection ended, once it has."""
+        return self._peer.gone
 
-        It ends when the connection does. Notifications wait in it unbounded until they are read.
+    async def ended(self) -> DaemonGoneError | None:
+        """Wait until the connection has ended, and return why; None when this side ended it."""
+        await self._peer.ended.wait()
+        return None if self._leaving else self._peer.gone
+
+    async def each_connection(self, listener: Callable[["Client"], Awaitable[None]]) -> Exception | None:
+        """Await `listener` with this one connection, wait for its end, and return why it ended.
+
+        A client that reconnects calls it for every connection (`ReconnectingClient.each_connection`).
         """
-        send, receive = anyio.create_memory_object_stream[Notification](math.inf)
-        with send, receive:
-            if self._peer.gone is not None:
-                send.close()
-            else:
-                self._subscribers[send] = frozenset(methods)
-            try:
-                yield receive
-            finally:
-                self._subscribers.pop(send, None)
-
-    def on(self, method: str, callback: Callable[[Any], None]) -> Callable[[], None]:
-        """Call `callback` with the payload of every such notification; return what ends that."""
-        callbacks = self._callbacks.setdefault(method, [])
-        callbacks.append(callback)
-        return lambda: callbacks.remove(callback)
+        with suppress(DaemonGoneError):
+            await listener(self)
+        return await self.ended()
 
     async def _ask(self, method: str, params: Wire, result: type[R]) -> R:
         answer = await self._peer.request(method, params.model_dump(by_alias=True, exclude_unset=True))
@@ -259,7 +260,7 @@ class Client(Methods):
     async def _serve(self, method: str, params: Any) -> Any:
         if method == "window/workDoneProgress/create":
             return None
-        spec, handler = _asked_of_clients(method), self._options.handlers.get(method)
+        spec, handler = asked_of_clients(method), self._options.handlers.get(method)
         if spec is None or handler is None:
             raise OctavoError(ErrorKind.METHOD_NOT_FOUND, f"This client does not answer `{method}`.")
         answer = await handler(spec.params.model_validate(params or {}, extra="ignore"))
@@ -267,41 +268,9 @@ class Client(Methods):
 
     def _hear(self, method: str, raw: Any) -> None:
         notification = Notification(method, raw if isinstance(raw, dict) else {})
-        try:
-            if method == "$/progress" and isinstance(notification.params, Progress):
-                listener = self._progress.get(notification.params.token)
-                if listener is not None:
-                    listener(notification.params.value)
-            for callback in tuple(self._callbacks.get(method, ())):
-                callback(notification.params)
-        except Exception:  # noqa: BLE001 -- a listener's mistake must not end the connection
-            _log.exception("A listener to %s failed", method)
-        for stream, wanted in tuple(self._subscribers.items()):
-            if not wanted or method in wanted:
-                with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                    stream.send_nowait(notification)
+        self._tell(notification)
 
-    def _close_subscribers(self) -> None:
-        for stream in self._subscribers:
-            stream.close()
-        self._subscribers.clear()
-
-
-def _asked_of_clients(method: str) -> Any:
-    spec = METHODS.get(method)
-    return spec if spec is not None and spec.direction is Direction.DAEMON_TO_CLIENT else None
-
-
-async def _end(process: Process) -> None:
-    """Close the process's stdin and wait for its end, with more and more force."""
-    if process.stdin is not None:
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await process.stdin.aclose()
-    for force in (None, process.terminate, process.kill):
-        with suppress(ProcessLookupError):
-            if force is not None:
-                force()
-        with anyio.move_on_after(GRACE_S):
-            await process.wait()
-            break
-    await process.aclose()
+    def _report(self, progress: Progress) -> None:
+        listener = self._progress.get(progress.token)
+        if listener is not None:
+            listener(progress.value)

@@ -57,6 +57,8 @@ class Peer:
         self._loops: list[anyio.CancelScope] = []
         self.gone: DaemonGoneError | None = None
         """Why the connection ended, once it has."""
+        self.ended = anyio.Event()
+        """Set when the connection has ended."""
 
     def start(self, tasks: TaskGroup, *, closed: Callable[[], None]) -> None:
         """Read and write in `tasks` until the connection ends, and then call `closed`, or until `stop`.
@@ -67,7 +69,8 @@ class Peer:
         tasks.start_soon(self._loop, partial(self._read, tasks, closed))
 
     def stop(self) -> None:
-        """End reading and writing."""
+        """End reading and writing; requests that still wait are told that the connection is gone."""
+        self._end(DaemonGoneError("The connection is closed."))
         for scope in self._loops:
             scope.cancel()
         self._outgoing.close()
@@ -154,6 +157,7 @@ class Peer:
 
     def _end(self, error: DaemonGoneError) -> None:
         self.gone = self.gone or error
+        self.ended.set()
         for pending in self._pending.values():
             pending.failure = DaemonGoneError(str(self.gone))
             pending.answered.set()

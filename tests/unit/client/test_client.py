@@ -13,7 +13,9 @@ import pytest
 from pydantic import ValidationError
 
 from octavo_client import Client, DaemonGoneError, OctavoClientError, Options
+from octavo_client import child as child_module
 from octavo_client import client as client_module
+from octavo_client.framing import FrameReader, parse
 from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.methods.compaction import CompactionResult
 from octavo_protocol.methods.hooks import SessionBeforeTreeResult
@@ -281,13 +283,93 @@ async def test_a_daemon_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPat
         started.append(await open_process(*args, **kwargs))
         return started[-1]
 
-    monkeypatch.setattr(client_module, "GRACE_S", 0.2)
+    for module in (client_module, child_module):
+        monkeypatch.setattr(module, "GRACE_S", 0.2)
     monkeypatch.setattr(anyio, "open_process", remember)
     stubborn = "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
     with anyio.fail_after(20), anyio.move_on_after(0.5):
         async with Client.spawn([sys.executable, "-c", stubborn]):
             pytest.fail("it never answers")
     assert [process.returncode in {-9, -15} for process in started] == [True]
+
+
+async def test_leaving_tells_the_requests_of_other_tasks_that_still_wait() -> None:
+    reasons: list[str] = []
+
+    async def wait(client: Client) -> None:
+        try:
+            await client.request("test/never")
+        except DaemonGoneError as error:
+            reasons.append(str(error))
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            async with echo() as client:
+                tasks.start_soon(wait, client)
+                await client.request("test/echo")
+                assert (client.gone, reasons) == (None, [])
+            assert await client.ended() is None
+    assert reasons
+
+
+async def test_the_end_of_the_daemon_is_told_to_those_who_wait_for_it() -> None:
+    seen: list[Client] = []
+
+    async def remember(one: Client) -> None:
+        seen.append(one)
+        await one.request("test/die")
+
+    async with echo() as client:
+        reason = await client.each_connection(remember)
+        assert isinstance(reason, DaemonGoneError)
+        assert (client.gone, await client.ended()) == (reason, reason)
+    assert seen == [client]
+    assert await client.ended() is reason
+
+
+async def test_the_token_for_a_port_is_said_with_the_other_options() -> None:
+    options = Options(hooks=["sessionTree"])
+    said: list[Any] = []
+
+    async def greet(stream: anyio.abc.SocketStream) -> None:
+        async with stream:
+            said.append(parse(await FrameReader(stream).read())["params"]["initializationOptions"])
+
+    with anyio.fail_after(20):
+        async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
+            port = listener.extra(anyio.abc.SocketAttribute.local_port)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(listener.serve, greet)
+                with pytest.raises(DaemonGoneError):
+                    async with Client.connect_tcp("127.0.0.1", port, token="secret", options=options):
+                        pytest.fail("nobody answers")
+                tasks.cancel_scope.cancel()
+    assert [(one["token"], one["client"]["hooks"]) for one in said] == [("secret", ["sessionTree"])]
+
+
+async def test_attaching_asks_the_program_for_a_bridge_and_ties_nobody_s_life_to_this_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    commands: list[list[str]] = []
+    greetings: list[Any] = []
+    open_process = anyio.open_process
+
+    class Spy(Client):
+        async def _greet(self, process_id: int | None) -> None:
+            greetings.append(process_id)
+            await super()._greet(process_id)
+
+    async def remember(command: list[str], **kwargs: Any) -> anyio.abc.Process:
+        commands.append(command)
+        return await open_process(command, **kwargs)
+
+    monkeypatch.setattr(anyio, "open_process", remember)
+    for start in (True, False):
+        with anyio.fail_after(20):
+            async with Spy.attach(start=start, program=PEER) as client:
+                assert client.server_info["name"] == "echo"
+    assert commands == [[*PEER, "attach"], [*PEER, "attach", "--no-start"]]
+    assert greetings == [None, None]
 
 
 async def test_large_and_odd_text_survives_the_wire() -> None:
