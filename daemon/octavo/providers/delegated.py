@@ -66,6 +66,12 @@ def read_answer(answer: Any) -> CompletionResult:
     content = answer["content"]
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     reason = answer.get("stopReason", "stop")
+    if any(isinstance(b, dict) and b.get("type") == "text" and not isinstance(b.get("text"), str) for b in blocks):
+        raise OctavoError(
+            ErrorKind.PROVIDER_ERROR,
+            "the client answered llm/complete with a text block that holds no text",
+            provider="client",
+        )
     if reason not in get_args(StopReason) or not all(isinstance(block, dict) for block in blocks):
         raise OctavoError(
             ErrorKind.PROVIDER_ERROR, f"the client answered llm/complete with stopReason {reason!r}", provider="client"

@@ -49,7 +49,15 @@ async def test_figures_that_are_no_counts_count_as_nothing(odd: Any) -> None:
     assert result.usage == {"input": 0, "output": 7, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 7}
 
 
-@pytest.mark.parametrize("answer", [None, {}, {"content": 3}, {"content": [1]}, {"content": [], "stopReason": "maybe"}])
+ODD: list[JsonObject] = [
+    {"content": [{"type": "text"}], "stopReason": "stop"},
+    {"content": [{"type": "text", "text": 3}], "stopReason": "stop"},
+]
+
+
+@pytest.mark.parametrize(
+    "answer", [None, {}, {"content": 3}, {"content": [1]}, {"content": [], "stopReason": "maybe"}, *ODD]
+)
 async def test_an_answer_of_the_wrong_shape_is_a_typed_error(answer: Any) -> None:
     with pytest.raises(OctavoError, match="llm/complete") as caught:
         await answering(answer).complete(REQUEST)
