@@ -13,6 +13,7 @@ from octavo.providers.blocks import (
     OPENING,
     blocks,
     images,
+    output_limit,
     parse_arguments,
     scrub,
     texts,
@@ -35,6 +36,7 @@ _STOPS: dict[str, StopReason] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "max_tokens": "length",
+    "model_context_window_exceeded": "length",
     "tool_use": "toolUse",
 }
 
@@ -118,7 +120,7 @@ def build(request: CompletionRequest, api_key: str | None) -> Wired:
     model = request.model
     body: JsonObject = {
         "model": model.id,
-        "max_tokens": request.max_tokens or model.max_output or DEFAULT_MAX_TOKENS,
+        "max_tokens": output_limit(request) or model.max_output or DEFAULT_MAX_TOKENS,
         "messages": to_messages(request.messages, vision=model.accepts_images),
         "stream": True,
     }

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from octavo_protocol.base import JsonObject
+from octavo_protocol.completion import CompletionRequest
 
 EFFORT_BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 32768}
-"""Reasoning budgets in tokens for the APIs that take a budget instead of an effort name."""
+"""Tokens of reasoning by effort: the budget where an API takes one, else what is allowed for beside the answer."""
 
 NO_OUTPUT = "(no output)"
 
@@ -62,6 +63,15 @@ def compact_json(value: Any) -> str:
     return scrub(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
+def body_bytes(body: JsonObject) -> bytes:
+    """The body of a request: one lone surrogate anywhere in a long history must not keep it from being sent."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return scrub(text).encode()
+
+
 def parse_arguments(text: str) -> JsonObject:
     """Arguments that a model streamed as text; what is not an object is kept under `_raw` instead of lost."""
     if not text.strip():
@@ -71,6 +81,17 @@ def parse_arguments(text: str) -> JsonObject:
     except ValueError:
         return {"_raw": text}
     return value if isinstance(value, dict) else {"_raw": text}
+
+
+def output_limit(request: CompletionRequest) -> int | None:
+    """Tokens a request may put out: its answer and the reasoning before it, at most what the model can; None for any.
+
+    `max_tokens` is meant for the answer, and every API counts reasoning against the limit it is given.
+    """
+    if not request.max_tokens or not (request.reasoning and request.model.reasoning):
+        return request.max_tokens
+    limit = request.max_tokens + EFFORT_BUDGETS.get(request.reasoning, EFFORT_BUDGETS["medium"])
+    return max(request.max_tokens, min(limit, request.model.max_output)) if request.model.max_output else limit
 
 
 def count(value: Any) -> int:

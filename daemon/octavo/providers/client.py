@@ -16,6 +16,7 @@ import anyio
 from octavo.error_text.rate_limits import retry_hint_ms
 from octavo.error_text.verdicts import scrub
 from octavo.providers import anthropic, google, openai_chat, openai_responses
+from octavo.providers.blocks import body_bytes
 from octavo.providers.credentials import Credentials
 from octavo.providers.echoes import secrets_of, without_echo
 from octavo.providers.sse import EventTooLargeError, SseDecoder
@@ -92,9 +93,11 @@ class HttpCompletion:
         limits = httpx.Timeout(self.timeouts.idle, connect=self.timeouts.connect)
         try:
             with anyio.fail_after(self.timeouts.total):
+                content = body_bytes(wired.body)
+                headers = {"content-type": "application/json", **wired.headers}
                 async with (
                     httpx.AsyncClient(timeout=limits) as client,
-                    client.stream("POST", wired.url, headers=wired.headers, json=wired.body) as response,
+                    client.stream("POST", wired.url, headers=headers, content=content) as response,
                 ):
                     if response.is_redirect:
                         # Following would carry the credential to another host.

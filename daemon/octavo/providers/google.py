@@ -6,7 +6,17 @@ Source: the vendor's Generative Language API reference, v1beta.
 import json
 from dataclasses import dataclass, field
 
-from octavo.providers.blocks import EFFORT_BUDGETS, NO_OUTPUT, OPENING, blocks, images, scrub, texts, usage
+from octavo.providers.blocks import (
+    EFFORT_BUDGETS,
+    NO_OUTPUT,
+    OPENING,
+    blocks,
+    images,
+    output_limit,
+    scrub,
+    texts,
+    usage,
+)
 from octavo.providers.wire import StreamFailedError, Wired
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest, CompletionResult, StopReason
@@ -75,8 +85,8 @@ def build(request: CompletionRequest, api_key: str | None) -> Wired:
     if system := [{"text": part} for part in request.system_prompt if part.strip()]:
         body["systemInstruction"] = {"parts": system}
     config: JsonObject = {}
-    if request.max_tokens:
-        config["maxOutputTokens"] = request.max_tokens
+    if limit := output_limit(request):
+        config["maxOutputTokens"] = limit
     if request.reasoning and model.reasoning:
         config["thinkingConfig"] = {"thinkingBudget": EFFORT_BUDGETS.get(request.reasoning, 8192)}
     if config:

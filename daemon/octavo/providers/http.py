@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from octavo.error_text.verdicts import scrub
+from octavo.providers.blocks import body_bytes
 from octavo_protocol.base import JsonObject
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -38,11 +39,12 @@ async def post_json(url: str, body: JsonObject, headers: Mapping[str, str]) -> A
     """
     import httpx  # noqa: PLC0415 - a quarter of the start-up time, needed by the first remote call only
 
+    sent = {"content-type": "application/json", **headers}
     try:
         limits = httpx.Timeout(None, connect=CONNECT_SECONDS)
         async with (
             httpx.AsyncClient(timeout=limits, follow_redirects=False) as client,
-            client.stream("POST", url, json=body, headers=dict(headers)) as response,
+            client.stream("POST", url, content=body_bytes(body), headers=sent) as response,
         ):
             received = bytearray()
             async for chunk in response.aiter_bytes():

@@ -6,7 +6,7 @@ Source: the vendor's Chat Completions reference; differences of compatible serve
 import json
 from dataclasses import dataclass, field
 
-from octavo.providers.blocks import NO_OUTPUT, calls, compact_json, images, parse_arguments, texts, usage
+from octavo.providers.blocks import NO_OUTPUT, calls, compact_json, images, output_limit, parse_arguments, texts, usage
 from octavo.providers.call_ids import CallIds
 from octavo.providers.wire import StreamFailedError, Wired
 from octavo_protocol.base import JsonObject
@@ -116,8 +116,8 @@ def build(request: CompletionRequest, api_key: str | None) -> Wired:
         "stream": True,
         "stream_options": {"include_usage": True},
     }
-    if request.max_tokens:
-        body["max_completion_tokens" if official else "max_tokens"] = request.max_tokens
+    if limit := output_limit(request):
+        body["max_completion_tokens" if official else "max_tokens"] = limit
     if request.tools:
         body["tools"] = to_tools(request.tools)
         if request.tool_choice:

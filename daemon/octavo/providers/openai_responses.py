@@ -6,7 +6,17 @@ Source: the vendor's Responses reference. Requests are stateless (`store: false`
 import json
 from dataclasses import dataclass, field
 
-from octavo.providers.blocks import NO_OUTPUT, blocks, compact_json, images, parse_arguments, scrub, texts, usage
+from octavo.providers.blocks import (
+    NO_OUTPUT,
+    blocks,
+    compact_json,
+    images,
+    output_limit,
+    parse_arguments,
+    scrub,
+    texts,
+    usage,
+)
 from octavo.providers.call_ids import CallIds
 from octavo.providers.wire import StreamFailedError, Wired
 from octavo_protocol.base import JsonObject
@@ -99,8 +109,8 @@ def build(request: CompletionRequest, api_key: str | None) -> Wired:
     if instructions := "\n\n".join(part for part in request.system_prompt if part.strip()):
         body["instructions"] = instructions
     codex = model.api == "openai-codex-responses"
-    if request.max_tokens and not codex:  # the Codex backend refuses the field
-        body["max_output_tokens"] = max(16, request.max_tokens)
+    if (limit := output_limit(request)) and not codex:  # the Codex backend refuses the field
+        body["max_output_tokens"] = max(16, limit)
     if request.tools:
         body["tools"] = to_tools(request.tools)
         if request.tool_choice:

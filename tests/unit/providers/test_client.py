@@ -1,5 +1,6 @@
 """The HTTP client against real sockets: answers, refusals, silence, cuts, nonsense."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -192,3 +193,19 @@ async def test_an_unknown_api_names_itself_and_the_way_out() -> None:
 
 def test_an_empty_refusal_reads_as_no_body() -> None:
     assert explain(413, "") == "413 status code (no body)"
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_half_an_emoji_anywhere_in_a_history_does_not_keep_it_from_being_sent(api: str) -> None:
+    half = "\ud83d"
+    called = {"type": "toolCall", "id": "c1", "name": "write", "arguments": {"text": half}}
+    signed = {"type": "thinking", "thinking": half, "thinkingSignature": "sig"}
+    messages = (
+        {"role": "user", "content": half},
+        {"role": "assistant", "api": "anthropic-messages", "content": [signed, called]},
+        {"role": "toolResult", "toolCallId": "c1", "toolName": "write", "content": half},
+    )
+    async with model_server(Reply(body=(GOLDEN / f"{api}.sse").read_bytes())) as server:
+        asked = replace(request(server, api), messages=messages, system_prompt=(f"{half} keep tide tables",))
+        result = await completion().complete(asked)
+        assert (result.error_message, result.text) == (None, "満潮 07:12")

@@ -99,3 +99,29 @@ def test_nonsense_usage_never_becomes_a_figure(api: str) -> None:
             continue  # the client reports it as a malformed stream
         assert result.usage is not None
         assert 0 <= result.usage["output"] < 10**10
+
+
+def test_an_answer_that_the_window_cut_off_is_not_taken_for_whole() -> None:
+    stream = (GOLDEN / "anthropic-messages.sse").read_text()
+    for reason in ("end_turn", "tool_use", "max_tokens"):
+        stream = stream.replace(f'"stop_reason":"{reason}"', '"stop_reason":"model_context_window_exceeded"')
+    assert "model_context_window_exceeded" in stream
+    assert read_stream("anthropic-messages", stream.encode(), 10_000).stop_reason == "length"
+
+
+LIMITS = {
+    "anthropic-messages": ("max_tokens",),
+    "openai-completions": ("max_completion_tokens",),
+    "openai-responses": ("max_output_tokens",),
+    "google-generative-ai": ("generationConfig", "maxOutputTokens"),
+}
+
+
+@pytest.mark.parametrize(("effort", "limit"), [(None, 2_000), ("high", 2_000 + 16_384), ("xhigh", 32_000)])
+@pytest.mark.parametrize("api", APIS)
+def test_reasoning_does_not_use_up_the_room_of_the_answer(api: str, effort: str | None, limit: int) -> None:
+    """Every API counts reasoning as output: a limit for the answer alone would leave a thinking model no word."""
+    sent: Any = WIRES[api](request_for(api, max_tokens=2_000, reasoning=effort), None).body
+    for key in LIMITS[api]:
+        sent = sent[key]
+    assert sent == limit
