@@ -17,7 +17,7 @@ from octavo.maintenance.breaker import Breaker
 from octavo.maintenance.drafts import Draft, Report, no_report
 from octavo.maintenance.gate import Judged, judge
 from octavo.maintenance.host import Host
-from octavo.maintenance.measuring import estimate, prepare
+from octavo.maintenance.measuring import estimate, fill, prepare
 from octavo.maintenance.operations import OperationSlot
 from octavo.maintenance.runs import Run
 from octavo.maintenance.strategies import Maker, Wish, in_line
@@ -121,6 +121,9 @@ class Compactor:
         report("prepare", "Planning")
         plan = await self._plan(expected)
         run.tokens_before = plan.preparation.tokens_before
+        if not wish.manual:
+            full = await anyio.to_thread.run_sync(fill, self.host, plan.path, abandon_on_cancel=True)
+            run.fill_before = full.tokens
         run.start()
         judged = await self._judged(run, wish, plan, report)
         run.model = judged.draft.model
@@ -329,7 +332,7 @@ class Compactor:
         run.end(aborted=run.operation.aborted, error=None if run.operation.aborted else error.message)
         if wish.manual or run.operation.aborted:
             return
-        if self.breaker.failed(run.tokens_before or 0, self.circumstances()):
+        if self.breaker.failed(run.fill_before, self.circumstances()):
             self.host.notice(
                 "warning",
                 f"Automatic compaction failed {self.breaker.failures} times in a row and pauses until the session, the "

@@ -20,7 +20,10 @@ AUTOMATIC = "Auto-compaction failed: "
 
 @dataclass(slots=True)
 class Run:
-    """One attempt. `start` and `end` may be called as often as it happens; each event is sent once."""
+    """One attempt. `start` and `end` may be called as often as it happens; each event is sent once.
+
+    `fill_before` is the figure by which automatic attempts are decided, so that the next one compares like with like.
+    """
 
     host: Host
     operation: Operation
@@ -28,6 +31,7 @@ class Run:
     action: Action
     will_retry: bool = False
     tokens_before: int | None = None
+    fill_before: int = 0
     model: str | None = None
     _started: bool = field(default=False, init=False)
     _ended: bool = field(default=False, init=False)

@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
+from octavo.maintenance.measuring import plain_estimate
 from octavo.maintenance.strategies import Wish
 from octavo.sessions.context import build_context
 from octavo_protocol.base import JsonObject
@@ -436,6 +437,22 @@ async def test_three_failures_pause_automatic_attempts_and_every_skip_says_why()
     assert [e.skip_reason for e in ends(made)][-1] == done.skipped
     made.host.settings = settings(compaction__localFallback="always")
     assert (await turn_end(made)).action == "compacted"
+
+
+@pytest.mark.parametrize("share", [0.6, 0.9, 1.1])
+async def test_automatic_attempts_pause_whatever_share_of_the_estimate_the_provider_measured(share: float) -> None:
+    """A provider that leaves out what was cached must not make every turn look like one after much growth."""
+    made = await full(
+        completion=ScriptedModel([failing("invalid request", 400)]),
+        settings=settings(compaction__localFallback="never"),
+    )
+    sent = int(plain_estimate(made.host, made.session.branch()) * share)
+    await made.session.append(messages=[user("And Osaka?"), assistant("Fine.", usage={"input": sent, "output": 5})])
+    for _ in range(3):
+        await turn_end(made)
+    asked = len(made.host.completion.requests)
+    assert "pauses" in ((await turn_end(made)).skipped or "")
+    assert len(made.host.completion.requests) == asked
 
 
 async def test_a_prompt_that_would_go_over_is_made_room_for_before_it_is_sent() -> None:
