@@ -13,7 +13,8 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -106,6 +107,8 @@ class JsonlFile:
         self._cut_first: int | None = None
         self.generation = 0
         """Counts up whenever offsets into the file lose their meaning: at each reopening and rewrite."""
+        self.switching = threading.Lock()
+        """Held for the moment in which a rewrite takes effect; who reads an offset on another thread holds it too."""
         self._open()
         self._note_identity(os.fstat(self._descriptor))
 
@@ -211,12 +214,13 @@ class JsonlFile:
         self._stamp = _stamp(os.fstat(self._descriptor))
         return before + len(prefix), repair
 
-    def rewrite(self, pieces: Iterable[Piece], accounted: int) -> bytes:
+    def rewrite(self, pieces: Iterable[Piece], accounted: int, on_switch: Callable[[], None] = lambda: None) -> bytes:
         """Replace the content atomically; what was appended after `accounted` bytes is carried over behind it.
 
         Args:
             pieces: New bytes and ranges of the present file, in order, each a whole number of lines.
             accounted: How many bytes of the present file the pieces stand for.
+            on_switch: Called, with `switching` held, when reads begin to come from the new file.
 
         Returns:
             The carried bytes: lines that somebody added behind `accounted`; the owner has to read them.
@@ -239,7 +243,7 @@ class JsonlFile:
             flush_file(descriptor, self.durability)
             self._expect_unchanged(growth_is_fine=True)
             temporary.replace(self.path)
-            carried += self._adopt(descriptor, accounted + len(carried))
+            carried += self._adopt(descriptor, accounted + len(carried), on_switch)
         except BaseException as error:
             if self._descriptor != descriptor:
                 os.close(descriptor)
@@ -356,15 +360,17 @@ class JsonlFile:
             carried += block
         return carried
 
-    def _adopt(self, descriptor: int, start: int) -> bytes:
+    def _adopt(self, descriptor: int, start: int, on_switch: Callable[[], None]) -> bytes:
         """Switch to the new file, taking along what reached the old one between the last look and the rename."""
         late = self._carry(descriptor, start)
         if late:
             flush_file(descriptor, self.durability)
-        self.close()
-        self._descriptor = descriptor
-        self._cut_first = None
-        self.generation += 1
+        with self.switching:
+            self.close()
+            self._descriptor = descriptor
+            self._cut_first = None
+            self.generation += 1
+            on_switch()
         self._note_identity(os.fstat(descriptor))
         flush_folder(self.path.parent, self.durability)
         return late

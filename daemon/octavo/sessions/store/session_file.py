@@ -184,8 +184,10 @@ class SessionFile:
                 written += length
                 yield piece
 
-        carried = self.file.rewrite(pieces(), self.file.size)
-        self._places = places
+        def switch() -> None:
+            self._places = places
+
+        carried = self.file.rewrite(pieces(), self.file.size, switch)
         self._copyable, self._repair_by_rewrite = True, False
         self.recovery.rewrite_pending = False
         return self._read_foreign(carried, written) if carried else []
@@ -206,8 +208,10 @@ class SessionFile:
         Raises:
             OctavoError: `storage-failed` when the file no longer gives it.
         """
-        place = self._places.get(entry["id"]) or place_of(entry)
-        line = self.file.read(place >> _LENGTH_BITS, place & _LENGTH_MASK)
+        # A rewrite may be running in a thread: the place and the bytes have to be of the same file.
+        with self.file.switching:
+            place = self._places.get(entry["id"]) or place_of(entry)
+            line = self.file.read(place >> _LENGTH_BITS, place & _LENGTH_MASK)
         found = parse_lines(line).objects
         if not found:
             message = f"The payload of entry {entry['id']} is gone from {self.file.path}; reload the session."

@@ -1,0 +1,33 @@
+"""Moments in which two things happen to one open session at once, each brought about on purpose."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import storekit as kit
+from octavo.sessions.store import jsonl
+from octavo.sessions.store.offload import is_stub
+
+
+async def test_a_large_compaction_read_while_a_rewrite_changes_its_place_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = "old " * 20_000
+    lines = [*kit.chain(3, "bulk " * 1000), kit.compaction("c0", "e2", "e1", summary)]
+    lines += [kit.compaction("c1", "c0", "e2", "new"), kit.entry("z", "c1")]
+    path = kit.write(tmp_path / "s.jsonl", kit.HEADER, *lines)
+    seen: list[Any] = []
+    async with kit.opened(tmp_path, path) as session:
+        assert is_stub(session.tree.by_id["c0"])
+        real = jsonl.flush_folder
+
+        def flush(*arguments: Any) -> None:
+            # The new file is in place, the rewrite is not over: whoever reads now must get the entry all the same.
+            seen.extend(session.entries(["c0"]))
+            real(*arguments)
+
+        monkeypatch.setattr(jsonl, "flush_folder", flush)
+        await session.rewrite(lambda tree: [{**tree.by_id["e0"], "message": kit.user("short")}], "prune")
+        assert [entry.get("summary") for entry in seen] == [summary]
+        assert session.entries(["c0"])[0]["summary"] == summary
