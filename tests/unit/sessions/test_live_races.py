@@ -31,3 +31,24 @@ async def test_a_large_compaction_read_while_a_rewrite_changes_its_place_is_whol
         await session.rewrite(lambda tree: [{**tree.by_id["e0"], "message": kit.user("short")}], "prune")
         assert [entry.get("summary") for entry in seen] == [summary]
         assert session.entries(["c0"])[0]["summary"] == summary
+
+
+async def test_a_line_that_another_program_adds_between_our_look_and_our_write_is_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = kit.write(tmp_path / "s.jsonl", kit.HEADER, *kit.chain(2))
+    async with kit.opened(tmp_path, path) as session:
+        real = jsonl.write_all
+
+        def write(descriptor: int, data: Any) -> None:
+            monkeypatch.setattr(jsonl, "write_all", real)
+            with path.open("ab") as other:
+                other.write(jsonl.encode_line(kit.entry("theirs", "e1")))
+            real(descriptor, data)
+
+        monkeypatch.setattr(jsonl, "write_all", write)
+        await session.append([kit.entry("ours", "e1")])
+        await session.append([kit.entry("next", "ours")])
+        await session.rewrite(lambda tree: [{**tree.by_id["e0"], "message": kit.user("short")}], "prune")
+        assert {"theirs", "ours", "next"} <= set(session.tree.by_id)
+        assert [line["id"] for line in kit.read(path)[1:]] == ["e0", "e1", "theirs", "ours", "next"]

@@ -211,7 +211,9 @@ class JsonlFile:
             raise storage_failed("append to", self.path, error) from error
         self._size = before + len(prefix) + len(data)
         self._tail = (self._tail + prefix + data[-TAIL_BYTES:])[-TAIL_BYTES:]
-        self._stamp = _stamp(os.fstat(self._descriptor))
+        # The size is the one we account for: a line that somebody else put beside ours shows as a change next time.
+        found = os.fstat(self._descriptor)
+        self._stamp = (found.st_dev, found.st_ino, self._size, found.st_mtime_ns)
         return before + len(prefix), repair
 
     def rewrite(self, pieces: Iterable[Piece], accounted: int, on_switch: Callable[[], None] = lambda: None) -> bytes:
