@@ -128,7 +128,7 @@ class SessionActor(WritingSession):
             # Whoever is ready to append as well gets into the queue now, and so into the same write.
             if self._fast % _LOOK_AROUND == 0:
                 await anyio.lowlevel.checkpoint()
-            if self._is_alone():
+            if not pending.settled and self._is_alone():
                 await self._commit_alone(pending)
             if not pending.settled:
                 async with self._turn:

@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 import storekit as kit
+from octavo.sessions.live import LiveSession
 from octavo.sessions.store import jsonl
 from octavo.sessions.store.offload import is_stub
+from octavo.sessions.store.writer import Job, WriterThreads
 
 
 async def test_a_large_compaction_read_while_a_rewrite_changes_its_place_is_whole(
@@ -52,3 +55,25 @@ async def test_a_line_that_another_program_adds_between_our_look_and_our_write_i
         await session.rewrite(lambda tree: [{**tree.by_id["e0"], "message": kit.user("short")}], "prune")
         assert {"theirs", "ours", "next"} <= set(session.tree.by_id)
         assert [line["id"] for line in kit.read(path)[1:]] == ["e0", "e1", "theirs", "ours", "next"]
+
+
+class _AtOnce(WriterThreads):
+    """A disk that is done before anybody else gets a turn."""
+
+    def hand_over(self, job: Job[Any]) -> Job[Any]:
+        job.run()
+        return job
+
+
+async def test_an_append_that_a_close_takes_along_is_acknowledged(tmp_path: Path) -> None:
+    session = await kit.library(tmp_path, writers=_AtOnce()).create("/p")
+    done: list[Any] = []
+
+    async def append(live: LiveSession) -> None:
+        done.append(await live.append(messages=[kit.user("last words")]))
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(append, session)
+            group.start_soon(session.close)
+    assert [line["id"] for line in kit.read(session.path)[1:]] == list(done[0].entry_ids)
