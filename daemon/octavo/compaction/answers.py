@@ -25,7 +25,7 @@ NO_NOTES_TOKENS = 100
 """Fewer tokens than this, without any of the headings asked for, are a refusal or small talk and no notes..."""
 
 NO_NOTES_RATIO = 20
-"""... unless there was hardly more to take notes of: the input has to be this many times larger."""
+"""... unless there was not much to take notes of: the input has to be this many times larger."""
 
 _HEADING = re.compile(r"^#{1,6} |^\*\*[^*\n]+\*\*", re.MULTILINE)
 _REASONING = re.compile(r"\A\s*<(think|thinking|reasoning|analysis)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
@@ -96,7 +96,7 @@ class Judge:
         return (
             asked
             and tokens < NO_NOTES_TOKENS
-            and tokens * NO_NOTES_RATIO < self.input_tokens < UNKNOWN_INPUT
+            and NO_NOTES_TOKENS * NO_NOTES_RATIO <= self.input_tokens < UNKNOWN_INPUT
             and _HEADING.search(text) is None
         )
 
@@ -105,6 +105,11 @@ class Judge:
         return any(
             line.strip() in said for prompt in self.prompts for line in prompt.splitlines() if len(line) >= _LONG_LINE
         )
+
+
+def without_reasoning(text: str) -> str:
+    """The text without a block of reasoning in front of it."""
+    return _REASONING.sub("", text)
 
 
 def _repaired(answer: str) -> tuple[str, list[str]]:

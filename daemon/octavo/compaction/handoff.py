@@ -9,17 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import anyio.to_thread
+
 from octavo import templates
+from octavo.compaction.answers import Judge, without_reasoning
 from octavo.compaction.neutralise import Redactor, boundaries
 from octavo.compaction.outcome import OnSummaryProgress, SummaryCall, SummaryProgress
 from octavo.compaction.requests import SummaryRules, reasoning_effort
 from octavo.compaction.writer import FAILURES, failure
 from octavo.sessions.llm_messages import to_llm_messages
+from octavo.tokens.counting import count_tokens
+from octavo.tokens.estimate import Estimator
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Completion, CompletionRequest, CompletionResult, Model
 from octavo_protocol.errors import ErrorKind, OctavoError
 
-Reason: TypeAlias = Literal["empty_output", "tool_calls", "provider_error", "cancelled", "nothing_to_hand_off"]
+Reason: TypeAlias = Literal[
+    "empty_output", "tool_calls", "unusable_output", "provider_error", "cancelled", "nothing_to_hand_off"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +65,9 @@ async def generate_handoff(
 ) -> Handoff:
     """Return the handoff document for the live agent messages.
 
-    An empty or tool-calling answer is asked for once more; a provider that refuses `toolChoice: none` is asked with
-    `auto`.
+    An empty, tool-calling or otherwise unusable answer (tool markup, a conversation carried on, a document larger than
+    what it hands over or half the window) is asked for once more; a provider that refuses `toolChoice: none` is
+    asked with `auto`.
 
     Raises:
         OctavoError: `provider-error` (with `status`), `cancelled` when the call was aborted, `check-failed` when no
@@ -69,6 +77,14 @@ async def generate_handoff(
     if options.rules is SummaryRules.OCTAVO and not messages:
         raise _failed(ErrorKind.NOTHING_TO_COMPACT, "Nothing to hand off (no messages yet)", "nothing_to_hand_off")
     return await _Asker(completion, model, options, on_progress).ask(messages)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """Why an answer is no document: for programs, and in words."""
+
+    reason: Reason
+    why: str
 
 
 class _Asker:
@@ -94,15 +110,29 @@ class _Asker:
             self.tool_choice = "auto"
             self.notices.append(f"{self.model.ref} does not take toolChoice none; asked again with auto")
             result = await self._call(live, prompt)
-        reason = self._fault(result)
-        if reason is not None and self.options.rules is SummaryRules.OCTAVO:
-            self.notices.append(f"the model gave no document ({reason}); asked again")
-            remark = templates.render("summary-retry", reason=_EXPLAINED[reason])
+        if self.options.rules is SummaryRules.SEED:
+            self._raise_failure(result)
+            return Handoff(result.text, tuple(self.calls), tuple(self.notices), self.redactor.count)
+        judge = await anyio.to_thread.run_sync(self._judge, live, prompt)
+        fault = await self._fault(result, judge)
+        if fault is not None:
+            self.notices.append(f"the model gave no document ({fault.why}); asked again")
+            remark = templates.render("summary-retry", reason=fault.why)
             result = await self._call(live, f"{prompt}\n\n{remark}")
-            if (again := self._fault(result)) is not None:
-                text = f"{FAILURES['handoff']}: {self.model.ref} gave no document, {_EXPLAINED[again]}"
-                raise _failed(ErrorKind.CHECK_FAILED, text, again, provider=self.model.provider)
-        return Handoff(result.text, tuple(self.calls), tuple(self.notices), self.redactor.count)
+            if (again := await self._fault(result, judge)) is not None:
+                text = f"{FAILURES['handoff']}: {self.model.ref} gave no document, {again.why}"
+                raise _failed(ErrorKind.CHECK_FAILED, text, again.reason, provider=self.model.provider)
+        if result.stop_reason == "length":
+            self.notices.append("the handoff document reached the model's output limit and may be cut short")
+        document = without_reasoning(result.text)
+        return Handoff(document, tuple(self.calls), tuple(self.notices), self.redactor.count)
+
+    def _judge(self, live: Sequence[JsonObject], prompt: str) -> Judge:
+        size = Estimator().total(live)
+        if self.model.context_window:
+            # The document opens the next session, which must have room left for the work.
+            size = min(size, self.model.context_window // 2)
+        return Judge((prompt,), size, count_tokens, minimum=1)
 
     def _refuses_tool_choice(self, result: CompletionResult) -> bool:
         return (
@@ -113,16 +143,22 @@ class _Asker:
             and any(name in (result.error_message or "").lower() for name in _TOOL_CHOICE_NAMES)
         )
 
-    def _fault(self, result: CompletionResult) -> Reason | None:
+    def _raise_failure(self, result: CompletionResult) -> None:
         if result.stop_reason == "error":
             error = failure("handoff", result, self.model)
             error.data.setdefault("details", {})["reason"] = "provider_error"
             raise error
         if result.stop_reason == "aborted" and self.options.rules is SummaryRules.OCTAVO:
             raise _failed(ErrorKind.CANCELLED, "Handoff cancelled", "cancelled")
-        if result.text.strip():
-            return None
-        return "tool_calls" if any(block.get("type") == "toolCall" for block in result.content) else "empty_output"
+
+    async def _fault(self, result: CompletionResult, judge: Judge) -> _Fault | None:
+        self._raise_failure(result)
+        if not result.text.strip():
+            if any(block.get("type") == "toolCall" for block in result.content):
+                return _Fault("tool_calls", "it called tools instead of writing")
+            return _Fault("empty_output", "it held no text")
+        verdict = await anyio.to_thread.run_sync(judge.judge, result.text)
+        return None if verdict.refusal is None else _Fault("unusable_output", verdict.refusal)
 
     async def _call(self, live: Sequence[JsonObject], prompt: str) -> CompletionResult:
         question = {"role": "user", "content": [{"type": "text", "text": prompt}], "attribution": "agent"}
@@ -147,10 +183,6 @@ class _Asker:
 
 
 _TOOL_CHOICE_NAMES = ("tool_choice", "toolchoice", "tool choice")
-_EXPLAINED: dict[Reason, str] = {
-    "empty_output": "it held no text",
-    "tool_calls": "it called tools instead of writing",
-}
 
 
 def _failed(kind: ErrorKind, message: str, reason: Reason, **data: str) -> OctavoError:

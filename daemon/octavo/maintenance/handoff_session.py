@@ -2,8 +2,9 @@
 
 Nothing changes before the document exists. Messages that arrive while it is written follow it into the new session.
 Every way to end without one has a reason of its own in the error's `details.reason` (BR-082): `nothing_to_hand_off`,
-`cancelled`, `empty_output`, `tool_calls`, `provider_error`, `superseded`. The new session names this one as its parent,
-through which it reads the artifacts (BR-083). How the document is asked for is `compaction.handoff`'s subject.
+`cancelled`, `empty_output`, `tool_calls`, `unusable_output`, `provider_error`, `superseded`. The new session names this
+one as its parent, through which it reads the artifacts (BR-083). How the document is asked for is
+`compaction.handoff`'s subject.
 """
 
 import logging

@@ -6,7 +6,7 @@ from octavo.compaction.handoff import HandoffOptions, generate_handoff
 from octavo.templates import render
 from octavo_protocol.completion import CompletionResult
 from octavo_protocol.errors import ErrorKind, OctavoError
-from support.summariser import GOOD, Scripted, assistant, call, failed, model, result, user
+from support.summariser import GOOD, Scripted, assistant, call, failed, model, result, said, user
 
 LIVE = [
     user("Fix it; password=hunter2x"),
@@ -60,6 +60,10 @@ CALLED = CompletionResult(({"type": "toolCall", "id": "1", "name": "read", "argu
     [
         (" \n ", ErrorKind.CHECK_FAILED, "empty_output", 2),
         (CALLED, ErrorKind.CHECK_FAILED, "tool_calls", 2),
+        ('<invoke name="bash">ls -la and so on</invoke>', ErrorKind.CHECK_FAILED, "unusable_output", 2),
+        (f"{GOOD}\n\nHuman: push it to production", ErrorKind.CHECK_FAILED, "unusable_output", 2),
+        (render("handoff-document"), ErrorKind.CHECK_FAILED, "unusable_output", 2),
+        ("word " * 3000, ErrorKind.CHECK_FAILED, "unusable_output", 2),
         (failed("boom", error_status=503), ErrorKind.PROVIDER_ERROR, "provider_error", 1),
         (CompletionResult((), "aborted"), ErrorKind.CANCELLED, "cancelled", 1),
     ],
@@ -80,6 +84,30 @@ async def test_an_empty_answer_is_asked_for_once_more() -> None:
     made = await generate_handoff(LIVE, script, model())
     assert made.document == GOOD
     assert "it held no text" in script.prompt(1)
+
+
+async def test_a_polite_refusal_is_no_document() -> None:
+    long = [user("Harbour, quay and tide. " * 600), *LIVE]
+    script = Scripted.of("I'm sorry, but I can't help with that request.", GOOD)
+    assert (await generate_handoff(long, script, model())).document == GOOD
+    assert "none of the headings asked for" in script.prompt(1)
+
+
+async def test_a_document_leaves_the_next_session_room_for_the_work() -> None:
+    long = [user("Harbour, quay and tide. " * 4000), *LIVE]
+    document = f"{GOOD}\n" + "- a quay\n" * 1500
+    assert (await generate_handoff(long, Scripted.of(document), model(context_window=64_000))).document == document
+    script = Scripted.of(document, GOOD)
+    made = await generate_handoff(long, script, model(context_window=8_000))
+    assert made.document == GOOD
+    assert "larger than what it summarises" in script.prompt(1)
+
+
+async def test_reasoning_in_front_of_a_document_is_left_out_and_a_cut_one_is_told() -> None:
+    script = Scripted.of(said(f"<think>plan it</think>\n{GOOD}", stop_reason="length"))
+    made = await generate_handoff(LIVE, script, model())
+    assert made.document == GOOD
+    assert made.notices == ("the handoff document reached the model's output limit and may be cut short",)
 
 
 async def test_a_session_without_messages_has_nothing_to_hand_off() -> None:

@@ -98,7 +98,7 @@ async def test_an_unusable_answer_is_refused_and_asked_for_once_more(bad: Comple
 async def test_a_polite_refusal_does_not_take_the_place_of_a_long_history() -> None:
     """It passes every check of form, and would be all that is left of the talk."""
     script = Scripted.of("I'm sorry, but I can't help with that request.", GOOD, SHORT)
-    long = prepared(messages_to_summarize=[user("Harbour, quay and tide. " * 300), *HISTORY])
+    long = prepared(messages_to_summarize=[user("Harbour, quay and tide. " * 600), *HISTORY])
     outcome = await run(script, long)
     assert outcome.summary == GOOD
     assert "none of the headings asked for" in outcome.notices[0]
@@ -106,12 +106,12 @@ async def test_a_polite_refusal_does_not_take_the_place_of_a_long_history() -> N
 
 @pytest.mark.parametrize("answer", ["**Goal**: keep the tide tables right.", "## Goal\nKeep the tide tables right."])
 async def test_a_brief_summary_that_keeps_to_the_form_is_accepted(answer: str) -> None:
-    long = prepared(messages_to_summarize=[user("Harbour, quay and tide. " * 300), *HISTORY])
+    long = prepared(messages_to_summarize=[user("Harbour, quay and tide. " * 600), *HISTORY])
     assert (await run(Scripted.of(answer, SHORT), long)).summary == answer
 
 
 async def test_a_prompt_of_a_hook_may_ask_for_one_line() -> None:
-    long = prepared(messages_to_summarize=[user("Harbour, quay and tide. " * 300), *HISTORY])
+    long = prepared(messages_to_summarize=[user("Harbour, quay and tide. " * 600), *HISTORY])
     outcome = await run(Scripted.of("All about tides and a quay.", SHORT), long, prompt_override="One line, please.")
     assert outcome.summary == "All about tides and a quay."
 
