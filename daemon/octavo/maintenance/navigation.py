@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import anyio
 
 from octavo.compaction.branch_summary import BranchOptions, BranchSummary, summarize_branch
+from octavo.compaction.neutralise import boundaries, has_boundary
 from octavo.compaction.outcome import SummaryProgress
 from octavo.maintenance.candidates import first_success
 from octavo.maintenance.drafts import Report, no_report
@@ -24,7 +25,12 @@ from octavo.sessions.planning import MaybeId
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model
 from octavo_protocol.errors import ErrorKind, OctavoError
-from octavo_protocol.methods.hooks import SessionBeforeTreeParams, SessionBeforeTreeResult, TreePreparation
+from octavo_protocol.methods.hooks import (
+    HookTreeSummary,
+    SessionBeforeTreeParams,
+    SessionBeforeTreeResult,
+    TreePreparation,
+)
 from octavo_protocol.notifications import BranchSummaryEnd, BranchSummaryStart, SessionTree
 
 
@@ -98,7 +104,7 @@ class Navigator:
             return Navigated(old_leaf, old_leaf, cancelled=True)
         summary: _Summary | None = None
         if summarize and hook is not None and hook.summary is not None:
-            summary = _Summary(hook.summary.summary, hook.summary.details, from_extension=True)
+            summary = self._hooks_summary(hook.summary)
         elif summarize and abandoned.entries:
             summary = await self._summarize(target_id, abandoned, custom_instructions, report)
             if summary is None:
@@ -131,6 +137,11 @@ class Navigator:
     async def _label(self, entry_id: str | None, label: str | None) -> None:
         if label and entry_id is not None:
             await self.host.session.set_label(entry_id, label)
+
+    def _hooks_summary(self, given: HookTreeSummary) -> _Summary:
+        if has_boundary(given.summary):
+            self.host.notice("info", "boundary tags inside a hook's summary were made harmless", "branchSummary")
+        return _Summary(boundaries(given.summary), given.details, from_extension=True)
 
     # -- the summary ---------------------------------------------------------------------------------------------
 
