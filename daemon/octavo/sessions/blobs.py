@@ -6,7 +6,7 @@ this module stores, finds and puts back.
 """
 
 import base64
-import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from octavo.sessions.store.disk import Durability, create_exclusively, flush_folder, make_folder, storage_failed
+from octavo.sessions.store.disk import (
+    NO_LINKS,
+    Durability,
+    flush_folder,
+    make_folder,
+    replace_atomically,
+    storage_failed,
+)
 
 PREFIX = "blob:sha256:"
 _REFERENCE = re.compile(r"blob:sha256:([0-9a-f]{64})")
@@ -65,11 +72,9 @@ class BlobStore:
         path = self.folder / digest
         if not self._present(path, len(data)):
             make_folder(self.folder, self._durability)
-            # A leftover of another length is a copy that a crash cut short; the name alone proves nothing.
-            with contextlib.suppress(FileNotFoundError):
-                path.unlink()
-            with contextlib.suppress(FileExistsError):
-                create_exclusively(path, (data,), self._durability)
+            # A leftover of another length is a copy that a crash cut short; the name alone proves nothing. Replacing
+            # takes nothing away meanwhile: another session may have stored the same picture since the look.
+            replace_atomically(path, (data,), self._durability)
         if extension := extension_of(mime):
             self._link_sidecar(path, extension)
         return PREFIX + digest
@@ -101,10 +106,10 @@ class BlobStore:
             flush_folder(path.parent, self._durability)
         except FileExistsError:
             return
-        except PermissionError:
-            # The file system has no hard links; the sidecar is a convenience for people who browse the folder.
-            return
         except OSError as error:
+            # The file system has no hard links; the sidecar is a convenience for people who browse the folder.
+            if error.errno in NO_LINKS | {errno.EACCES}:
+                return
             raise storage_failed("store a picture in", sidecar, error) from error
 
 

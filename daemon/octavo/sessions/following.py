@@ -4,9 +4,11 @@ Growth is read incrementally; any other change makes the session read the file a
 stays out (a repair must count, BR-028), but what we had acknowledged of it is kept in the side folder and reported.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, count
 
 from octavo.sessions.reading import LoadedSession
 from octavo.sessions.state import SessionState, side_folder
@@ -106,13 +108,17 @@ class FollowingSession(SessionState):
         """Save what we had acknowledged and somebody else took out of the file."""
         assert self.path is not None
         assert self._store is not None
-        vanished = [self.tree.by_id[entry_id] for entry_id in sorted(self._own) if entry_id not in tree]
-        vanished = [entry for entry in self.tree.entries if any(entry is gone for gone in vanished)]
+        gone = {entry_id for entry_id in self._own if entry_id not in tree}
+        vanished = [entry for entry in self.tree.entries if entry["id"] in gone] if gone else []
         if not vanished:
             return
         whole = [self._store.restore(entry) if is_stub(entry) else entry for entry in vanished]
-        target = side_folder(self.path) / f"vanished-{self._surroundings.now_ms()}.jsonl"
-        make_folder(target.parent, self._surroundings.durability)
+        folder = side_folder(self.path)
+        make_folder(folder, self._surroundings.durability)
+        # A clock that was set back may show a moment that has been.
+        stem = f"vanished-{self._surroundings.now_ms()}"
+        names = chain((f"{stem}.jsonl",), (f"{stem}-{number}.jsonl" for number in count(1)))
+        target = next(place for name in names if not os.path.lexists(place := folder / name))
         replace_atomically(target, map(encode_line, whole), self._surroundings.durability)
         store.recovery.vanished = tuple(entry["id"] for entry in vanished)
         store.recovery.vanished_path = target

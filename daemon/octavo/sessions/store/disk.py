@@ -33,6 +33,8 @@ _REMEDIES = {
 }
 
 
+NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
+"""How file systems say that they have no hard links; those in user space say ENOSYS."""
 _LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "f2fs", "bcachefs", "tmpfs", "ramfs"})
 
 
@@ -152,7 +154,7 @@ def _link_or_rename(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except OSError as error:
-        if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.EMLINK}:
+        if error.errno not in NO_LINKS:
             raise
         _rename_unless_present(source, target)
 
