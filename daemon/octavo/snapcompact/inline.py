@@ -13,6 +13,7 @@ from typing import Any
 import anyio.to_thread
 
 from octavo.snapcompact.budgets import provider_image_budget
+from octavo.snapcompact.compact import count_undrawable
 from octavo.snapcompact.context_sections import extract_sections
 from octavo.snapcompact.inline_plan import (
     TOOL_RESULT_MIN_TOKENS,
@@ -27,7 +28,7 @@ from octavo.snapcompact.layout import Layout, count_cells, paginate
 from octavo.snapcompact.normalize import normalize, normalize_seed
 from octavo.snapcompact.plan import page_height
 from octavo.snapcompact.shapes import Shape, check_frame_size, resolve_shape
-from octavo.snapcompact.terms import Draw
+from octavo.snapcompact.terms import UNDRAWABLE_SHARE, Draw
 from octavo.templates import render
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model
@@ -119,7 +120,10 @@ class _Job:
         if tokens < floor or is_error or image:
             return _Measured(Candidate(key, tokens, 0, is_error, image))
         shape, size = self.shape, self.shape.frame_size
-        clean = normalize_seed(text) if self.settings.layout == "seed" else normalize(text)
+        is_seed = self.settings.layout == "seed"
+        clean = normalize_seed(text) if is_seed else normalize(text)
+        if not is_seed and count_undrawable(clean) > UNDRAWABLE_SHARE * len(clean):
+            return _Measured(Candidate(key, tokens, 0))  # boxes are no text (BR-079)
         pages = tuple(paginate(clean, shape, size, self.settings.layout))
         price = sum(shape.tokens_for(size, page_height(page, shape, size, count_cells(page))) for page in pages)
         return _Measured(Candidate(key, tokens, len(pages), frame_tokens=price), pages)

@@ -16,6 +16,7 @@ from octavo.snapcompact.inline_plan import Candidate, plan_inline
 from octavo.snapcompact.journal import SavingsRecorder, read_savings
 from octavo.snapcompact.shapes import Shape
 from octavo.snapcompact.terms import Picture
+from octavo.tokens.counting import count_tokens
 from octavo_protocol.completion import Model
 
 SEEING = Model("anthropic", "claude-sonnet-4-5", "anthropic-messages", inputs=("text", "image"))
@@ -232,3 +233,21 @@ def test_a_plan_never_exceeds_its_budget_never_takes_the_last_and_always_saves(
     for decision in plan.tool_results:
         if decision.imaged:
             assert decision.saved_tokens >= 0.1 * decision.candidate.text_tokens > 0
+
+
+@pytest.mark.parametrize("settings", [RESULTS, InlineSettings("all")])
+async def test_text_the_fonts_cannot_draw_stays_text(settings: InlineSettings) -> None:
+    """Boxes are cheaper than Tibetan is as text, but no model can read them (BR-079)."""
+    tibetan = "བོད་སྐད་ཡིག " * 1500
+    messages = conversation(result("a", tibetan))
+    done = await inline_images(
+        (tibetan,),
+        messages,
+        model=SEEING,
+        settings=settings,
+        count_tokens=count_tokens,
+        draw=echo,
+        cache=InlineCache(),
+    )
+    assert done.messages == tuple(messages)
+    assert done.system_prompt == (tibetan,)
