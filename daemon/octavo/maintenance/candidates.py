@@ -146,10 +146,16 @@ def _delay_ms(error: OctavoError, number: int, policy: Policy) -> int | None:
         return None
     hint = error.data.get("retryAfterMs")
     status = error.data.get("status")
-    if hint is None and not (is_transient(error.message, status) or is_usage_limit_error(error.message)):
+    asked = hint is not None and not _is_final(status)
+    if not (asked or is_transient(error.message, status) or is_usage_limit_error(error.message)):
         return None
     delay = max(policy.base_delay_ms * 2**number, hint or 0)
     return None if policy.max_delay_ms and delay > policy.max_delay_ms else delay
+
+
+def _is_final(status: object) -> bool:
+    """Whether a status says that the request itself is wrong: then a time to wait only tells of the gateway's quota."""
+    return isinstance(status, int) and 400 <= status < 500 and not is_transient("", status)
 
 
 def _is_auth(error: OctavoError) -> bool:
