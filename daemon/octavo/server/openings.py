@@ -214,6 +214,7 @@ class Openings:
                 ephemeral=old.ephemeral,
             )
             session = self._add(live, former.library)
+            self._daemon.start(self._keep_until_written, session, former)
             for connection, mode in host.clients.modes.items():
                 self._enter(session, connection, mode)
             session.host.system_prompt, session.host.tools = host.system_prompt, host.tools
@@ -224,6 +225,12 @@ class Openings:
                 await live.set_thinking_level(settings.thinking_level)
         session.numbers.update(live)
         return Successor(live, lambda: SessionInfo.model_validate(session_info(session, "write")))
+
+    async def _keep_until_written(self, session: OpenSession, former: OpenSession) -> None:
+        """Have a successor open while the work that made it writes into it; then it closes if nobody has opened it."""
+        with session.in_use():
+            await _until_idle(former)
+        await self._close_when_idle(session)
 
     def _enter(self, session: OpenSession, connection: "Connection", mode: Mode) -> OpenSession:
         modes = session.host.clients.modes

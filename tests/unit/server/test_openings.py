@@ -1,0 +1,72 @@
+"""Sessions that are opened and closed while something else goes on."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from octavo.server.daemon import Daemon
+from octavo.server.hub import SessionHub
+from octavo.server.memory import MemoryClient, connect
+from octavo.server.registry import table
+from octavo_protocol.base import JsonObject
+from storekit import user
+
+
+@pytest.fixture(autouse=True)
+def _surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCTAVO_CONFIG", "")
+    monkeypatch.setenv("OCTAVO_SESSIONS_ROOT", str(tmp_path / "root" / "sessions"))
+
+
+@asynccontextmanager
+async def running() -> AsyncIterator[Daemon]:
+    with anyio.fail_after(10):
+        async with Daemon(table()) as daemon:
+            yield daemon
+
+
+@asynccontextmanager
+async def client(daemon: Daemon, **options: Any) -> AsyncIterator[MemoryClient]:
+    async with connect(daemon) as peer:
+        await peer.initialize(**options)
+        yield peer
+
+
+async def call(peer: MemoryClient, method: str, **params: Any) -> JsonObject:
+    answer = await peer.request(method, params)
+    assert "error" not in answer, answer
+    result: JsonObject = answer["result"]
+    return result
+
+
+async def until(condition: Any) -> None:
+    while not condition():
+        await anyio.lowlevel.checkpoint()
+
+
+@pytest.mark.parametrize("leaves", ["before", "between"])
+async def test_a_successor_that_nobody_is_left_to_open_is_written_and_closed_again(tmp_path: Path, leaves: str) -> None:
+    async with running() as daemon:
+        hub = daemon.service(SessionHub)
+        async with AsyncExitStack() as work, AsyncExitStack() as there:
+            peer = await there.enter_async_context(client(daemon))
+            made = await call(peer, "session/create", cwd="/p", model="acme/large")
+            await call(peer, "session/append", sessionId=made["sessionId"], messages=[user("hi")])
+            session = hub.sessions[made["sessionId"]]
+            work.enter_context(session.in_use())
+            if leaves == "before":
+                await there.aclose()
+            successor = (await session.host.start_successor(title="Next")).session
+            await there.aclose()
+            await anyio.lowlevel.checkpoint()
+            assert hub.sessions[successor.session_id].working
+            await successor.append(messages=[user("the document")])
+        await until(lambda: not hub.sessions)
+        assert successor.closed
+        async with client(daemon) as other:
+            found = await call(other, "session/open", sessionId=successor.session_id)
+            assert (found["title"], found["entryCount"]) == ("Next", 2)
