@@ -115,7 +115,6 @@ class SessionFollower:
         self._random = random
         self._failure: Exception | None = None
         self._attending = anyio.CancelScope()
-        self._pumping = anyio.CancelScope()
         self._pump = anyio.Lock()
         self._life: AbstractAsyncContextManager[None] | None = None
 
@@ -172,7 +171,6 @@ class SessionFollower:
         """Follow on every connection until no more come, or one fails."""
 
         async def connected(client: Client) -> None:
-            self._pumping.cancel()
             await tasks.start(self._follow, client)
 
         with self._attending:
@@ -190,20 +188,22 @@ class SessionFollower:
         self._attending.cancel()
 
     async def _follow(self, client: Client, *, task_status: TaskStatus[None]) -> None:
-        """Open the session, catch up, and then take what is told until the connection ends or the next one comes."""
+        """Open the session, catch up, and then take what is told until the connection ends.
+
+        What an earlier connection told is taken before.
+        """
         opened = False
-        async with self._pump:
-            with anyio.CancelScope() as self._pumping:
+        # Listening before opening loses nothing; what opening covers already is recognised by its number.
+        with client.subscribe("session/didChange") as told:
+            async with self._pump:
                 try:
-                    # Listening before opening loses nothing; what opening covers is recognised by its number.
-                    with client.subscribe("session/didChange") as told:
-                        info = await self._open(client)
-                        await self._align(client, info)
-                        opened = True
-                        task_status.started()
-                        async for notification in told:
-                            if notification.raw.get("sessionId") == info.session_id:
-                                await self._take(client, notification.params)
+                    info = await self._open(client)
+                    await self._align(client, info)
+                    opened = True
+                    task_status.started()
+                    async for notification in told:
+                        if notification.raw.get("sessionId") == info.session_id:
+                            await self._take(client, notification.params)
                 except DaemonGoneError:
                     if not opened:
                         raise

@@ -1,8 +1,8 @@
 """A daemon in this process for tests of clients that reconnect and follow: connections that can be cut, one session."""
 
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import anyio
@@ -30,12 +30,21 @@ class Link:
         self._out, self.receive = anyio.create_memory_object_stream[bytes](math.inf)
         self.send, self._in = anyio.create_memory_object_stream[bytes](math.inf)
         self.cut_off = False
+        self._held: list[bytes] | None = None
 
     def cut(self) -> None:
         """End the connection, as when a network goes."""
         self.cut_off = True
         self._out.close()
         self._in.close()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is sent inside arrives at once."""
+        held = self._held = []
+        yield
+        self._held = None
+        self._out.send_nowait(b"".join(held))
 
     def tell(self, method: str, params: JsonObject) -> None:
         self._put({"method": method, "params": params})
@@ -64,8 +73,11 @@ class Link:
         self._put({"id": message["id"], **answer})
 
     def _put(self, message: JsonObject) -> None:
-        if not self.cut_off:
-            self._out.send_nowait(frame({"jsonrpc": "2.0", **message}))
+        data = frame({"jsonrpc": "2.0", **message})
+        if self._held is not None:
+            self._held.append(data)
+        elif not self.cut_off:
+            self._out.send_nowait(data)
 
 
 class FakeDaemon:

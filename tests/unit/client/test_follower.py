@@ -70,8 +70,10 @@ async def test_changes_come_once_and_in_order_and_gaps_are_filled() -> None:
             session.tell(session.open[0], again)
         session.change()
         assert brief(await upto(follower, 6)) == [2, 3, 4, 5, 6]
+        session.change()
+        assert brief(await upto(follower, 7)) == [7]
         assert session.calls == ["open", "since 2"]
-        assert follower.cursor == Cursor(6, "one")
+        assert follower.cursor == Cursor(7, "one")
 
 
 async def test_what_happens_while_the_session_is_being_opened_is_neither_lost_nor_doubled() -> None:
@@ -252,14 +254,40 @@ async def test_a_single_connection_that_is_lost_ends_its_follower_with_the_reaso
     session = Session()
     async with single(session) as (client, daemon), SessionFollower(client, S) as follower:
         await anext(follower)
-        session.change()
-        session.change()
-        await client.session_get_info(session_id="s")
+        with daemon.links[0].together():
+            for _ in range(5):
+                session.change()
         daemon.cut()
-        assert brief([await anext(follower), await anext(follower)]) == [1, 2]
+        assert brief(await upto(follower, 5)) == [1, 2, 3, 4, 5]
         with pytest.raises(DaemonGoneError):
             await anext(follower)
         assert [item async for item in follower] == []
+
+
+async def test_what_a_connection_told_before_it_ended_is_given_before_the_reset_of_the_next() -> None:
+    session = Session()
+    async with reconnecting(session) as (client, daemon), SessionFollower(client, S) as follower:
+        await anext(follower)
+        with daemon.links[0].together():
+            for _ in range(5):
+                session.change()
+        daemon.cut()
+        session.restart()
+        assert brief([await anext(follower) for _ in range(6)]) == [1, 2, 3, 4, 5, "epoch"]
+
+
+async def test_changes_of_other_sessions_are_not_given() -> None:
+    session = Session()
+    async with single(session) as (client, daemon), SessionFollower(client, S) as follower:
+        await anext(follower)
+        other = {"sessionId": "t", "epoch": "one", "seq": 1, "kind": "leaf"}
+        daemon.links[0].tell("session/didChange", other)
+        daemon.links[0].tell("session/didChange", {**other, "epoch": "two"})
+        session.change()
+        session.change()
+        items = await upto(follower, 2)
+        assert [item.change.kind for item in items if isinstance(item, Changed)] == ["appended", "appended"]
+        assert session.calls == ["open"]
 
 
 async def test_a_session_that_can_no_longer_be_read_ends_the_iteration_with_the_reason() -> None:

@@ -244,9 +244,17 @@ async def test_a_listener_that_is_cancelled_holds_up_nobody() -> None:
         await started.wait()
         tasks.cancel_scope.cancel()
     async with fake() as daemon, reconnecting(daemon) as client:
+        await client.ready()
         async with anyio.create_task_group() as tasks:
+            started = anyio.Event()
             tasks.start_soon(client.each_connection, hang)
             await started.wait()
+            daemon.cut()
+            while len(daemon.links) < 2:
+                await anyio.lowlevel.checkpoint()
+            with anyio.move_on_after(0.05) as scope:
+                await client.ready()
+            assert scope.cancelled_caught
             tasks.cancel_scope.cancel()
         assert (await client.session_get_info(session_id="s")).session_id == "s"
 
