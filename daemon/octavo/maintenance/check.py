@@ -10,6 +10,7 @@ from typing import Any
 import anyio.to_thread
 
 from octavo import templates
+from octavo.maintenance.circles import circle
 from octavo.maintenance.drafts import Report, no_report
 from octavo.maintenance.findings import Turn
 from octavo.maintenance.host import Host, Level
@@ -65,6 +66,13 @@ class Check:
         """Tell every client, and the host with its directive."""
         self.host.notice(level, message, "maintenance")
         self.notices.append(Notice(level=level, message=message, source="maintenance"))
+
+    async def warn_of_circle(self) -> bool:
+        """Tell when the agent only reads again what compactions took away (BR-085); whether it does."""
+        found = await anyio.to_thread.run_sync(circle, self.host.session.branch())
+        if found is not None:
+            self.notice("warning", found.sentence())
+        return found is not None
 
     async def answer(self, action: DirectiveAction, following: Next, **fields: Any) -> Directive:
         """The directive, with how full the context is now."""

@@ -122,6 +122,8 @@ class Recovery:
             return await self._dead_end(check, reason, room, saved.tokens, None if back else dropped)
         self._count(reason)
         self.memory.settle(saved.tokens, self.compactor.circumstances())
+        if room.result is not None:
+            await check.warn_of_circle()
         return await check.answer(
             "compacted" if room.result is not None else "pruned",
             self._again(check),

@@ -264,12 +264,14 @@ class Maintainer:
         if room.result is None:
             return await check.nothing(why, reason=check.reason, operation_id=room.operation_id)
         fields = {"reason": check.reason, "operation_id": room.operation_id, "result": room.result}
+        in_circles = await check.warn_of_circle()
         if left > limit * RESIDUAL:
             check.notice(
                 "warning",
                 f"The context still takes {left} tokens after the compaction, close to the threshold of {limit}; the "
                 "agent does not go on by itself",
             )
+        if in_circles or left > limit * RESIDUAL:
             wanted = check.at == "turnEnd" and check.may_continue and check.has_work_left
             following: Next = "stop" if wanted and self.host.settings.compaction.auto_continue else "proceed"
             return await check.answer("compacted", following, **fields)

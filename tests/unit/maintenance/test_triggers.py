@@ -12,7 +12,7 @@ from octavo.maintenance.strategies import Wish
 from octavo.sessions.context import build_context
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model
-from octavo_protocol.methods.maintenance import Directive
+from octavo_protocol.methods.maintenance import At, Directive
 from octavo_protocol.settings import Settings
 from support.scripted import (
     SONNET,
@@ -383,6 +383,53 @@ async def test_a_long_tool_loop_is_compacted_in_its_middle_once_per_crossing() -
     assert 1 <= len(crossings) <= 6
     assert len(ends(made)) == len(crossings)
     assert {e.reason for e in ends(made)} == {"midTurn"}
+
+
+async def read_all(made: Scene, rounds: int, at: At, *, edit: bool = False) -> list[list[str]]:
+    """Read five files that do not fit the window together, again and again; the notices of each round."""
+    told: list[list[str]] = []
+    for turn in range(rounds):
+        told.append([])
+        if edit:
+            await made.session.append(
+                messages=[
+                    assistant([call(f"e{turn}", "edit", path="part0.csv", text=f"{turn}")], stopReason="toolUse"),
+                    result(f"e{turn}", "edit", "done"),
+                ]
+            )
+        for number in range(5):
+            ident = f"c{turn}-{number}"
+            block = call(ident, "read", path=f"part{number}.csv")
+            output = result(ident, "read", text(2_200, seed=number))
+            await made.session.append(messages=[assistant([block], stopReason="toolUse"), output])
+            done = await made.maintainer.check_maintenance(at, queued=True)
+            circles = [notice.message for notice in done.notices if "No progress" in notice.message]
+            told[-1] += circles
+            assert not circles or done.next == ("stop" if at == "turnEnd" else "proceed")
+    return told
+
+
+@pytest.mark.parametrize("at", ["midTurn", "turnEnd"])
+async def test_reading_the_same_files_after_every_compaction_is_reported_as_no_progress(at: At) -> None:
+    """BR-085: what the task needs is larger than the window; the list of files outlives every round."""
+    made = await scene(settings=settings(), model=SMALL)
+    await made.session.append(messages=[user("Compare all five parts.")])
+    told = await read_all(made, 5, at)
+    assert not told[0]
+    assert told[-1]
+    assert all(f"part{number}.csv" in told[-1][-1] for number in range(5))
+    files = compactions(made)[-1]
+    assert files["details"]["readFiles"] == [f"part{number}.csv" for number in range(5)]
+    assert files["summary"].count("(Read)") == 5
+
+
+async def test_reading_again_after_a_change_or_because_a_person_asks_is_progress() -> None:
+    made = await scene(settings=settings(), model=SMALL)
+    await made.session.append(messages=[user("Correct the parts.")])
+    assert not any(await read_all(made, 4, "midTurn", edit=True))
+    for _ in range(3):
+        await made.session.append(messages=[user("Read them once more.")])
+        assert not any(await read_all(made, 1, "midTurn"))
 
 
 async def test_mid_turn_maintenance_can_be_turned_off() -> None:
