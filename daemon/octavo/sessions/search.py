@@ -103,7 +103,10 @@ class Searcher:
         asked = parse_query(query, regex=regex, case_sensitive=case_sensitive)
         async with self._turn:
             view = self._view()
-            return await self._writers.run(partial(self._find, view, asked, scope, limit, offset))
+            # The thread goes on whoever has gone: no other search may touch the corpus before it ends.
+            with anyio.CancelScope(shield=True):
+                return await self._writers.run(partial(self._find, view, asked, scope, limit, offset))
+        raise AssertionError("a shielded scope ends by itself")
 
     def _view(self) -> _View:
         """The present view, made from the last one where only the branch grew: so a search after an append is fast."""
