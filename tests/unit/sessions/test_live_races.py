@@ -1,12 +1,15 @@
 """Moments in which two things happen to one open session at once, each brought about on purpose."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import pytest
 
 import storekit as kit
+from octavo.sessions.corpus import Corpus
 from octavo.sessions.live import LiveSession
 from octavo.sessions.store import jsonl
 from octavo.sessions.store.offload import is_stub
@@ -77,3 +80,43 @@ async def test_an_append_that_a_close_takes_along_is_acknowledged(tmp_path: Path
             group.start_soon(append, session)
             group.start_soon(session.close)
     assert [line["id"] for line in kit.read(session.path)[1:]] == list(done[0].entry_ids)
+
+
+async def test_a_search_after_a_cancelled_one_finds_everything_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = kit.write(tmp_path / "s.jsonl", kit.HEADER, *kit.chain(20, "needle "))
+    began, go_on = threading.Event(), threading.Event()
+    real = Corpus._add
+
+    def add(corpus: Corpus, entries: Any, start: int) -> None:
+        began.set()
+        assert go_on.wait(30)
+        real(corpus, entries, start)
+
+    monkeypatch.setattr(Corpus, "_add", add)
+    with anyio.fail_after(30):
+        async with kit.opened(tmp_path, path) as session, anyio.create_task_group() as group:
+            searcher = kit.library(tmp_path).searcher(session)
+            first = anyio.CancelScope()
+
+            async def begin() -> None:
+                with first:
+                    await searcher.search("needle")
+
+            group.start_soon(begin)
+            await anyio.to_thread.run_sync(began.wait)
+            first.cancel()
+            found: list[Any] = []
+
+            async def again() -> None:
+                found.append(await searcher.search("needle"))
+
+            group.start_soon(again)
+            await anyio.wait_all_tasks_blocked()
+            go_on.set()
+            while not found:
+                await anyio.lowlevel.checkpoint()
+            await session.append([kit.entry("last", "e19", "needle at last")])
+            last = await searcher.search("needle", limit=100)
+    assert [hit.entry_id for hit in last.hits] == ["last", *(f"e{n}" for n in reversed(range(20)))]
