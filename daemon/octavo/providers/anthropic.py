@@ -32,6 +32,8 @@ ANSWER_ROOM = 1024
 _SIGNING_APIS = (None, "anthropic-messages", "bedrock-converse-stream")
 """Only these sign reasoning in a way this API verifies; a turn of another provider is replayed without it."""
 
+_REASONING = {"thinking", "redacted_thinking"}
+
 _STOPS: dict[str, StopReason] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -103,6 +105,17 @@ def _assistant(message: JsonObject) -> list[JsonObject]:
     return parts
 
 
+def _may_reason(turns: list[JsonObject]) -> bool:
+    """Whether the API lets a model reason here: a tool loop it is in the middle of must have begun with reasoning."""
+    loop: list[JsonObject] = []
+    for turn in reversed(turns):
+        if turn["role"] == "assistant":
+            loop.append(turn)
+        elif all(part["type"] != "tool_result" for part in turn["content"]):
+            break
+    return not loop or any(turn["content"][0]["type"] in _REASONING for turn in loop)
+
+
 def to_tools(tools: tuple[JsonObject, ...]) -> list[JsonObject]:
     """Convert tool descriptions `{name, description, parameters}`."""
     return [
@@ -130,7 +143,7 @@ def build(request: CompletionRequest, api_key: str | None) -> Wired:
         body["tools"] = to_tools(request.tools)
         if request.tool_choice:
             body["tool_choice"] = {"type": request.tool_choice}
-    if request.reasoning and model.reasoning:
+    if request.reasoning and model.reasoning and _may_reason(body["messages"]):
         budget = EFFORT_BUDGETS.get(request.reasoning, EFFORT_BUDGETS["medium"])
         if model.max_output:
             budget = max(1024, min(budget, model.max_output - ANSWER_ROOM))

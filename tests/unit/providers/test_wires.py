@@ -125,3 +125,27 @@ def test_reasoning_does_not_use_up_the_room_of_the_answer(api: str, effort: str 
     for key in LIMITS[api]:
         sent = sent[key]
     assert sent == limit
+
+
+def loop_of(api: str) -> list[dict[str, Any]]:
+    """A turn in the middle of its tool calls, by a model of this API, and what it is asked now."""
+    call = {"type": "toolCall", "id": "c1", "name": "read", "arguments": {}}
+    thought = {"type": "thinking", "thinking": "Hm.", "thinkingSignature": "sig"}
+    return [
+        {"role": "user", "content": "Read it."},
+        {"role": "assistant", "api": api, "content": [thought, call]},
+        {"role": "toolResult", "toolCallId": "c1", "toolName": "read", "content": "It is read."},
+        {"role": "assistant", "api": api, "content": [{**call, "id": "c2"}]},
+        {"role": "toolResult", "toolCallId": "c2", "toolName": "read", "content": "It is read."},
+        {"role": "user", "content": "Hand over."},
+    ]
+
+
+def test_reasoning_is_not_asked_for_in_a_tool_loop_that_began_without_it() -> None:
+    """The API refuses to reason on in a turn whose first reasoning it is not shown, as after a change of provider."""
+    wire = WIRES["anthropic-messages"]
+    own, foreign = loop_of("anthropic-messages"), loop_of("openai-responses")
+    assert "thinking" in wire(request_for("anthropic-messages", messages=tuple(own)), None).body
+    assert "thinking" not in wire(request_for("anthropic-messages", messages=tuple(foreign)), None).body
+    ended = [*foreign[:-1], {"role": "assistant", "content": "Done."}, foreign[-1]]
+    assert "thinking" in wire(request_for("anthropic-messages", messages=tuple(ended)), None).body
