@@ -92,7 +92,7 @@ async def listening(daemon: Daemon, port: int, token: str, origins: tuple[str, .
         return None
 
     async def serve_one(peer: ServerConnection) -> None:
-        nonlocal count
+        nonlocal count, empty
         count += 1
         known = peer.request is not None and presented_token(peer.request) is not None
 
@@ -102,6 +102,8 @@ async def listening(daemon: Daemon, port: int, token: str, origins: tuple[str, .
         stream = WebSocketStream(peer)
         secret = None if known else token
         connection = Connection(daemon, stream, MESSAGES, name=f"websocket#{count}", token=secret, on_welcome=welcome)
+        if not present:
+            empty = anyio.Event()
         present.add(peer)
         try:
             await connection.serve()
@@ -131,7 +133,7 @@ async def listening(daemon: Daemon, port: int, token: str, origins: tuple[str, .
     finally:
         # Clients end by themselves when the daemon stops; only what is left then is closed by force.
         server.server.close()
-        if present:
+        while present:
             await empty.wait()
         server.close()
         with anyio.move_on_after(_CLOSE_S, shield=True):
