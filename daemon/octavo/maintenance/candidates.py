@@ -108,6 +108,20 @@ async def first_success(
     raise last
 
 
+async def with_retries(
+    model: Model,
+    attempt: Callable[[Model], Awaitable[R]],
+    policy: Policy,
+    on_failure: Callable[[Model, OctavoError, str], None] = lambda *_: None,
+) -> R:
+    """Try one model, where no other may stand in: transient failures are repeated, every other error is raised as is.
+
+    Raises:
+        OctavoError: What the last try raised.
+    """
+    return await _tries(model, attempt, policy, on_failure, more=False)
+
+
 async def _tries(
     model: Model,
     attempt: Callable[[Model], Awaitable[R]],

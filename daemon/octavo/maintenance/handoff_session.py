@@ -17,6 +17,7 @@ import anyio.to_thread
 from octavo import templates
 from octavo.compaction.handoff import Handoff, HandoffOptions, generate_handoff
 from octavo.compaction.outcome import SummaryProgress
+from octavo.maintenance.candidates import with_retries
 from octavo.maintenance.drafts import Report, no_report
 from octavo.maintenance.host import Host
 from octavo.maintenance.measuring import context_of
@@ -113,18 +114,18 @@ class HandoffSession:
         focus = wish.custom_instructions
         if not wish.manual and focus is None:
             focus = templates.text("auto-handoff-threshold-focus").strip()
-        made = await generate_handoff(
-            context_of(host, path).messages,
-            host.completion,
-            model,
-            HandoffOptions(
-                system_prompt=host.system_prompt,
-                tools=host.tools,
-                custom_instructions=focus,
-                thinking_level=thinking_level(host),
-            ),
-            on_progress=progress,
+        options = HandoffOptions(
+            system_prompt=host.system_prompt,
+            tools=host.tools,
+            custom_instructions=focus,
+            thinking_level=thinking_level(host),
         )
+        messages = await anyio.to_thread.run_sync(_live_messages, host, path)
+
+        async def attempt(model: Model) -> Handoff:
+            return await generate_handoff(messages, host.completion, model, options, on_progress=progress)
+
+        made = await with_retries(model, attempt, host.settings.retry)
         for notice in made.notices:
             host.notice("info", notice, "handoff")
         since = self._since(leaf_id)
@@ -220,6 +221,12 @@ class HandoffSession:
 
     def _failed(self, kind: ErrorKind, text: str, reason: str) -> OctavoError:
         return OctavoError(kind, text, sessionId=self._session_id, details={"reason": reason})
+
+
+def _live_messages(host: Host, path: list[JsonObject]) -> list[JsonObject]:
+    """The context as a model is sent it: with pictures, not with references into our blob store."""
+    messages: list[JsonObject] = host.session.resolved(context_of(host, path).messages).value
+    return messages
 
 
 def _opening(made: Handoff, names: list[str]) -> JsonObject:

@@ -1,5 +1,6 @@
 """Handing a session over: one start and one end, a successor that knows its parent, a reason for every failure."""
 
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +166,29 @@ async def test_an_automatic_document_is_saved_beside_the_old_session_when_the_se
     assert [path.read_text() for path in saved] == ([f"{DOCUMENT}\n"] if save else [])
     assert [e.action for e in made.host.named("session/compactionEnd")] == ["handoff"]
     await closed(made)
+
+
+async def test_pictures_that_are_stored_beside_the_session_are_shown_to_the_model_as_pictures(tmp_path: Path) -> None:
+    """A reference to a blob is no picture: whoever runs the model could not send it."""
+    made = await talked(tmp_path)
+    data = base64.b64encode(bytes(range(256)) * 8).decode()
+    picture = {"type": "image", "mimeType": "image/png", "data": data}
+    await made.session.append(messages=[user([{"type": "text", "text": "Look."}, picture])])
+    stored = made.session.branch()[-1]["message"]["content"][1]["data"]
+    assert stored.startswith("blob:")
+    await handoffs(made).hand_off(HandoffWish())
+    assert data in str(made.host.completion.requests[0].messages)
+    assert stored not in str(made.host.completion.requests[0].messages)
+    await closed(made)
+
+
+async def test_a_handoff_is_asked_for_again_after_a_failure_that_passes() -> None:
+    """engine.md §17b 69."""
+    made = await talked(
+        completion=ScriptedModel([failing("overloaded", 529), answer(DOCUMENT)]),
+        settings=Settings.from_dotted({"retry.baseDelayMs": 0}),
+    )
+    done = await handoffs(made).hand_off(HandoffWish())
+    assert done.document == DOCUMENT
+    assert len(made.host.completion.requests) == 2
+    assert [e.error_message for e in ends(made)] == [None]
