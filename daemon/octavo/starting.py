@@ -38,21 +38,24 @@ def connect(where: Places, *, start: bool = True) -> socket.socket:
         DiscoveryError: None runs and none may be or can be started, or a newer one runs.
         OSError: The socket may not be connected to.
     """
-    if (link := _dial(where)) is not None:
+    # Only who has the lock tells an outdated daemon to end: a second signal would make it drop what it is doing.
+    if (link := _dial(where, replace=False)) is not None:
         return link
     if not start:
-        raise DiscoveryError(f"No daemon listens on {where.socket}; start one with: octavo serve --daemon")
+        raise DiscoveryError(
+            f"No daemon that this octavo can speak to listens on {where.socket}; start one with: octavo serve --daemon"
+        )
     discovery.prepare(where)
     lock = os.open(where.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return _dial(where) or _start(where)
+        return _dial(where, replace=True) or _start(where)
     finally:
         os.close(lock)
 
 
-def _dial(where: Places) -> socket.socket | None:
-    """Connect to a daemon that speaks our protocol; None when there is none, or there was an older one."""
+def _dial(where: Places, *, replace: bool) -> socket.socket | None:
+    """Connect to a daemon that speaks our protocol; None when there is none, or an older one (ended with `replace`)."""
     link = discovery.dial(where.socket)
     if link is None:
         return None
@@ -68,13 +71,18 @@ def _dial(where: Places) -> socket.socket | None:
         )
     if pid is None:
         raise DiscoveryError(f"The daemon on {where.socket} speaks the older protocol {version}; end it.")
-    _replace(where, pid)
+    if replace:
+        _replace(where, pid)
     return None
 
 
 def _replace(where: Places, pid: int) -> None:
     """Let an outdated daemon finish what it is doing and end."""
-    os.kill(pid, 15)
+    try:
+        os.kill(pid, 15)
+    except ProcessLookupError:
+        # It has just ended by itself.
+        return
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
         link = discovery.dial(where.socket)
@@ -90,7 +98,7 @@ def _start(where: Places) -> socket.socket:
     deadline = time.monotonic() + START_S
     child = _spawn(where)
     while time.monotonic() < deadline:
-        if (link := _dial(where)) is not None:
+        if (link := _dial(where, replace=True)) is not None:
             return link
         code = child.poll()
         if code == TAKEN:
