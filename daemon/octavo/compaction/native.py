@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from octavo.compaction.remote import TIMEOUT_SECONDS, PostJson, post_for_object, remote_error
-from octavo.compaction.responses_items import item_type, to_responses_items
+from octavo.compaction.responses_items import item_type, to_responses_items, with_outputs
 from octavo.js_text import utf16_length
 from octavo.tokens.js_json import stringify
 from octavo_protocol.base import JsonObject
@@ -55,7 +55,7 @@ class NativeCompactor:
         """
         kept = native_history(previous)
         start = kept["replacementHistory"] if kept and kept.get("provider") == model.provider else []
-        items = to_responses_items(messages, model, start)
+        items = with_outputs(to_responses_items(messages, model, start))
         return await self.request(model, items, instructions)
 
     async def request(self, model: Model, items: Sequence[Any], instructions: str) -> JsonObject:

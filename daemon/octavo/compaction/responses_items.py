@@ -15,6 +15,7 @@ from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model
 
 _MAX_ID = 64
+_NO_OUTPUT = "(no output)"
 _IMAGE_ONLY = "(see attached image)"
 
 
@@ -25,6 +26,25 @@ def to_responses_items(messages: Iterable[JsonObject], model: Model, start: Sequ
     for index, message in enumerate(messages):
         converter.add(message, index)
     return converter.items
+
+
+def with_outputs(items: Sequence[Any]) -> list[Any]:
+    """Return the items with an output behind every call that has none: the API takes no call alone."""
+    answered = {
+        (item_type(item), str(item.get("call_id")))
+        for item in items
+        if item_type(item) in {"function_call_output", "custom_tool_call_output"}
+    }
+    paired: list[Any] = []
+    for item in items:
+        paired.append(item)
+        kind = f"{item_type(item)}_output"
+        if (
+            item_type(item) in {"function_call", "custom_tool_call"}
+            and (kind, str(item.get("call_id"))) not in answered
+        ):
+            paired.append({"type": kind, "call_id": item.get("call_id"), "output": _NO_OUTPUT})
+    return paired
 
 
 @dataclass(slots=True)
@@ -79,7 +99,7 @@ class _Converter:
                 continue
             if block.get("type") == "text" and isinstance(block.get("text"), str) and block["text"].strip():
                 parts.append({"type": "input_text", "text": well_formed(block["text"])})
-            elif block.get("type") == "image" and self.model.accepts_images:
+            elif block.get("type") == "image" and self.model.accepts_images and not _is_reference(block.get("data")):
                 url = f"data:{block.get('mimeType')};base64,{block.get('data')}"
                 parts.append({"type": "input_image", "detail": "auto", "image_url": url})
         return parts
@@ -168,6 +188,11 @@ def _parsed(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def _is_reference(data: Any) -> bool:
+    """Whether the data lies in the blob store, from which nothing is fetched here."""
+    return isinstance(data, str) and data.startswith("blob:")
 
 
 def _has_image(message: JsonObject) -> bool:

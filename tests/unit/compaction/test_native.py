@@ -156,3 +156,26 @@ async def test_other_providers_never_see_the_native_endpoint() -> None:
 def test_an_endpoint_is_named_by_its_host_alone() -> None:
     post, _ = network({})
     assert RemoteSummarizer(post, "https://u:p@h.example/s?key=1").name == "h.example"
+
+
+def test_a_reference_to_a_stored_picture_is_not_sent_as_one() -> None:
+    """Pictures lie in the blob store; an item with a reference in the place of data has the whole request refused."""
+    picture = {"type": "image", "mimeType": "image/png", "data": "blob:sha256:" + "0" * 64}
+    said = {"role": "user", "content": [{"type": "text", "text": "Look."}, picture]}
+    items = to_responses_items([said, assistant("", call("c1", "shot")), result("c1", "", content=[picture])], GPT)
+    assert "blob:" not in json.dumps(items)
+    assert [item["type"] for item in items] == ["message", "function_call", "function_call_output"]
+
+
+async def test_a_call_that_never_had_a_result_is_not_sent_alone() -> None:
+    """An aborted turn leaves one behind; the API refuses it without an output, and its reasoning without the call."""
+    post, sent = network({"output": [KEPT]})
+    messages = [user("q"), assistant("", call("c1", "read", path="a")), user("Never mind.")]
+    await NativeCompactor(post, "sk").compact(GPT, messages, None, "Be brief.")
+    assert [item["type"] for item in sent[0]["input"]] == [
+        "message",
+        "function_call",
+        "function_call_output",
+        "message",
+    ]
+    assert sent[0]["input"][2]["call_id"] == "c1"
