@@ -413,6 +413,32 @@ async def test_an_existing_file_is_not_overwritten(session: Path, here: Path) ->
     assert (here / "mine").read_text() == "precious"
 
 
+async def test_a_folder_called_like_the_copy_is_left_alone_whatever_becomes_of_the_copy(
+    session: Path, here: Path
+) -> None:
+    (here / "project").mkdir()
+    (here / "project" / "main.py").write_text("precious")
+    ran = await octavo("compact", session, "--strategy", "extractive", "--out", "project.jsonl", cwd=here)
+    assert_one_sentence(ran, "compact")
+    (here / f"{session.stem}.compacted").mkdir()
+    ran = await octavo("compact", session, "--strategy", "extractive", cwd=here)
+    assert ran.code == 0
+    assert (here / f"{session.stem}.compacted-2.jsonl").is_file()
+    assert (here / "project" / "main.py").read_text() == "precious"
+    assert not (here / "project.jsonl").exists()
+
+
+async def test_a_folder_called_like_the_session_is_not_copied_as_its_artifacts(here: Path, session: Path) -> None:
+    source = Path(shutil.copy(session, here / "project.jsonl"))
+    (here / "project" / "src").mkdir(parents=True)
+    (here / "project" / "0.shake.log").write_text("an artifact")
+    (here / "project" / "main.py").write_text("precious")
+    ran = await octavo("compact", source, "--strategy", "extractive", cwd=here)
+    assert ran.code == 0
+    assert sorted(path.name for path in (here / "project.compacted").iterdir()) == ["0.shake.log"]
+    assert sorted(path.name for path in (here / "project").iterdir()) == ["0.shake.log", "main.py", "src"]
+
+
 async def test_escape_sequences_in_a_session_do_not_reach_the_terminal(here: Path) -> None:
     text = "harmless \x1b]0;owned\x07\x1b[2J\x9b31m\u202eevil"
     entry = {"type": "message", "id": "a1", "parentId": None, "message": {"role": "user", "content": text}}

@@ -14,7 +14,9 @@ import platformdirs
 
 from octavo.cli.daemon_child import CommandError
 from octavo.sessions.library import Library
+from octavo.sessions.listing import header_of
 from octavo.sessions.paths import SUFFIX, checked_path, existing_file, expect_session
+from octavo.sessions.side_folders import copy_side_folder
 from octavo.sessions.state import side_folder
 from octavo_client import Client
 from octavo_protocol.errors import OctavoError
@@ -44,17 +46,19 @@ def free_target(source: Path, wanted: str | None) -> Path:
     """Where a copy goes: the file the user named, else `<name>.compacted.jsonl` in the working directory.
 
     Raises:
-        CommandError: the named file exists.
+        CommandError: the named file exists, or the folder its artifacts would be in.
     """
     if wanted is not None:
         target = checked_path(wanted)
-        if os.path.lexists(target):
-            raise CommandError(f"{target} exists; name another file with --out.")
+        for place in (target, side_folder(target)):
+            # Artifacts must not get among somebody else's files, and a copy that fails takes its folder with it.
+            if os.path.lexists(place):
+                raise CommandError(f"{place} exists; name another file with --out.")
         return target
     stem = source.name.removesuffix(SUFFIX)
     for number in count(1):
         target = Path.cwd() / f"{stem}.compacted{'' if number == 1 else f'-{number}'}{SUFFIX}"
-        if not os.path.lexists(target):
+        if not os.path.lexists(target) and not os.path.lexists(side_folder(target)):
             return target
     raise AssertionError("count() does not end")
 
@@ -78,9 +82,7 @@ def copy_session(source: Path, target: Path, root: Path) -> None:
     except OSError as error:
         raise CommandError(f"The folder {target.parent} cannot be made: {error.strerror}.") from error
     shutil.copyfile(source, target)
-    beside = side_folder(source)
-    if beside.is_dir():
-        shutil.copytree(beside, side_folder(target), symlinks=True, dirs_exist_ok=True)
+    copy_side_folder(source, target, (header_of(source) or {}).get("id"))
     theirs = Library(root).blobs_for(source)
     ours = Library(root).blobs_for(target)
     if ours.folder == theirs.folder:
@@ -101,7 +103,7 @@ def begins_like(path: Path, other: Path) -> bool:
 
 
 def remove_copy(target: Path) -> None:
-    """Take back a copy that came to nothing; pictures stay, another session may show them."""
+    """Take back a copy at a free target that came to nothing; pictures stay, another session may show them."""
     target.unlink(missing_ok=True)
     shutil.rmtree(side_folder(target), ignore_errors=True)
 

@@ -1,15 +1,15 @@
 """Take a session off the disk: its file, its link if it was named by one, and its side folder; nothing else.
 
-What is no session is refused and stays; a link is removed, never what it leads to outside.
+What is no session is refused and stays, as does a folder of the same name that holds other things than the session's.
 """
 
 import os
-import shutil
 from pathlib import Path
 
 from octavo.sessions.lease import Lease
+from octavo.sessions.listing import header_of
 from octavo.sessions.paths import existing_file, expect_session
-from octavo.sessions.state import side_folder
+from octavo.sessions.side_folders import remove_side_folder
 from octavo.sessions.store.disk import Durability, flush_folder, storage_errors
 
 
@@ -23,6 +23,7 @@ def delete_session(path: Path, now_ms: int, durability: Durability) -> list[Path
         return []
     real = existing_file(path)
     expect_session(real)
+    session_id = (header_of(real) or {}).get("id")
     lease = Lease.acquire(real, now_ms)
     removed: list[Path] = []
     try:
@@ -30,19 +31,8 @@ def delete_session(path: Path, now_ms: int, durability: Durability) -> list[Path
             for place in {real, path}:
                 place.unlink(missing_ok=True)
                 removed.append(place)
-            if _remove_tree(folder := side_folder(real)):
-                removed.append(folder)
+            removed += remove_side_folder(real, session_id)
             flush_folder(real.parent, durability)
     finally:
         lease.release()
     return sorted(removed)
-
-
-def _remove_tree(folder: Path) -> bool:
-    if folder.is_symlink():
-        folder.unlink()
-        return True
-    if not folder.is_dir():
-        return False
-    shutil.rmtree(folder)
-    return True

@@ -10,12 +10,13 @@ up is read and written with that store, so that both programs can resolve each o
 
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+
+import anyio
 
 from octavo.sessions.artifacts import Artifacts
 from octavo.sessions.blobs import BlobStore
@@ -39,6 +40,7 @@ from octavo.sessions.paths import (
 from octavo.sessions.persistence import normalise
 from octavo.sessions.recovery import scrub_surrogates
 from octavo.sessions.search import Searcher
+from octavo.sessions.side_folders import copy_side_folder
 from octavo.sessions.state import side_folder, wall_clock_ms
 from octavo.sessions.store.disk import Durability, remove_leftovers, storage_errors
 from octavo.sessions.store.memory import MemoryBlobs
@@ -194,7 +196,7 @@ class Library:
             header=_inherited(source.header),
         )
         await self._fill(forked, await self.writers.run(partial(_whole, source, source.tree.entries, forked)))
-        await self.writers.run(partial(self._copy_side_folder, source.side_folder, forked.side_folder))
+        await self.writers.run(partial(_copy_side_folder, source, forked))
         return forked
 
     async def branch_out(self, source: LiveSession, entry_id: str, *, ephemeral: bool = False) -> LiveSession:
@@ -245,15 +247,16 @@ class Library:
         Raises:
             OctavoError: `storage-failed`, `session-read-only`.
         """
-        old = session.path
-        if old is not None and old.is_relative_to(self.root.resolve()):
-            await session.relocate(self.folder_for(cwd) / old.name)
-        try:
-            await session.change_header(lambda header: {**header, "cwd": cwd}, "rewritten")
-        except OctavoError:
-            if old is not None:
-                await session.relocate(old)
-            raise
+        with anyio.CancelScope(shield=True):
+            old = session.path
+            if old is not None and old.is_relative_to(self.root.resolve()):
+                await session.relocate(self.folder_for(cwd) / old.name)
+            try:
+                await session.change_header(lambda header: {**header, "cwd": cwd}, "rewritten")
+            except OctavoError:
+                if old is not None:
+                    await session.relocate(old)
+                raise
 
     async def delete(self, path: str | Path) -> list[Path]:
         """Remove a session file and its side folder; returns what is gone (nothing when there was nothing).
@@ -324,11 +327,12 @@ class Library:
         except OctavoError:
             return None
 
-    def _copy_side_folder(self, source: Path | None, target: Path | None) -> None:
-        if source is None or target is None or not source.is_dir():
-            return
-        with storage_errors("copy the artifacts to", target):
-            shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns("index.*", "vanished-*"))
+
+def _copy_side_folder(source: LiveSession, target: LiveSession) -> None:
+    if source.path is None or target.path is None:
+        return
+    with storage_errors("copy the artifacts to", side_folder(target.path)):
+        copy_side_folder(source.path, target.path, source.session_id, ignore=("index.*", "vanished-*"))
 
 
 def _inherited(header: JsonObject) -> JsonObject:

@@ -370,6 +370,36 @@ async def test_deleting_removes_the_file_and_its_side_folder_and_nothing_behind_
     assert [name for name in kit.files(tmp_path) if name.endswith(".jsonl")] == []
 
 
+async def test_a_folder_that_only_shares_the_name_of_a_session_is_neither_deleted_nor_copied(tmp_path: Path) -> None:
+    """`project.jsonl` beside the folder `project`: what a person works on is nobody's artifacts."""
+    library = kit.library(tmp_path)
+    path = kit.write(tmp_path / "project.jsonl", {**kit.HEADER, "id": "0197f2b4"})
+    source = tmp_path / "project" / "src"
+    source.mkdir(parents=True)
+    (source / "main.py").write_text("precious")
+    (tmp_path / "project" / "notes.md").write_text("precious too")
+    session = await library.open_path(path)
+    library.artifacts(session).save("shake", "text")
+    fork = await library.fork(session)
+    assert fork.side_folder is not None
+    assert kit.files(fork.side_folder) == ["0.shake.log"]
+    for live in (session, fork):
+        await live.close()
+    assert await library.delete(path) == [path]
+    assert kit.files(tmp_path / "project") == ["0.shake.log", "notes.md", "src", "src/main.py"]
+    assert fork.path is not None
+    assert await library.delete(fork.path) == [fork.side_folder, fork.path]
+
+
+async def test_a_folder_that_holds_artifacts_only_goes_with_its_session_wherever_that_is(tmp_path: Path) -> None:
+    library = kit.library(tmp_path)
+    path = kit.write(tmp_path / "project.jsonl", {**kit.HEADER, "id": "0197f2b4"})
+    session = await library.open_path(path)
+    library.artifacts(session).save("shake", "text")
+    await session.close()
+    assert await library.delete(path) == [tmp_path / "project", path]
+
+
 async def test_an_orphaned_backup_is_renamed_back_the_newest_first(tmp_path: Path) -> None:
     """engine.md §17d 114."""
     for number, stem in enumerate(("old", "new")):
