@@ -9,6 +9,8 @@ import pytest
 
 import storekit as kit
 from octavo.sessions.blobs import PREFIX, BlobStore
+from octavo.sessions.store import jsonl
+from octavo.sessions.store.jsonl import encode_line
 from octavo_protocol.errors import OctavoError
 
 
@@ -65,3 +67,24 @@ async def test_a_folder_that_takes_no_hard_links_still_holds_sessions_and_pictur
     async with kit.created(tmp_path) as session:
         await session.append(messages=[kit.user("hi")])
         assert len(kit.read(session.path)) == 2
+
+
+async def test_a_repair_that_a_full_disk_refuses_again_and_again_leaves_one_backup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = kit.write(tmp_path / "s.jsonl", kit.HEADER, kit.entry("e0", None))
+    with path.open("ab") as stream:
+        stream.write(b"{broken\n" + encode_line(kit.entry("e1", "e0")))
+    async with kit.opened(tmp_path, path) as session:
+
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(jsonl, "write_all", full)
+            for _ in range(3):
+                with pytest.raises(OctavoError):
+                    await session.append(messages=[kit.user("hi")])
+        await session.append(messages=[kit.user("hi")])
+        assert len(kit.read(path)) == 4
+        assert [session.recovery.backup] == list(tmp_path.glob("*.damaged-*"))

@@ -170,7 +170,8 @@ class SessionFile:
         Raises:
             OctavoError: `content-modified`, `storage-failed`; unless `file.generation` changed, nothing happened.
         """
-        if self._repair_by_rewrite:
+        # Kept from an attempt that failed: on a full disk every retry would make it fuller.
+        if self._repair_by_rewrite and self.recovery.backup is None:
             self.recovery.backup = self.file.back_up(self._damaged_ranges(), now_ms)
         places: dict[str, int] = {}
         written = 0
