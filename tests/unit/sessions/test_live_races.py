@@ -120,3 +120,33 @@ async def test_a_search_after_a_cancelled_one_finds_everything_once(
             await session.append([kit.entry("last", "e19", "needle at last")])
             last = await searcher.search("needle", limit=100)
     assert [hit.entry_id for hit in last.hits] == ["last", *(f"e{n}" for n in reversed(range(20)))]
+
+
+async def test_a_move_that_is_cancelled_half_way_is_finished(tmp_path: Path) -> None:
+    library = kit.library(tmp_path)
+    with anyio.fail_after(30):
+        async with kit.created(tmp_path) as session, anyio.create_task_group() as group:
+            await session.append(messages=[kit.user("hi")])
+            moving = anyio.CancelScope()
+            real = session.relocate
+
+            async def hold() -> None:
+                async with session._turn:
+                    while not moving.cancel_called:
+                        await anyio.lowlevel.checkpoint()
+                    await anyio.wait_all_tasks_blocked()
+
+            async def relocate(path: Path) -> None:
+                await real(path)
+                # Somebody else gets the session's turn just now, and the client thinks better of it.
+                group.start_soon(hold)
+                while not session._turn.locked():
+                    await anyio.lowlevel.checkpoint()
+                moving.cancel()
+
+            session.relocate = relocate  # type: ignore[method-assign]
+            with moving:
+                await library.move(session, "/elsewhere")
+            assert session.header["cwd"] == "/elsewhere"
+            assert session.path is not None
+            assert session.path.parent == library.folder_for("/elsewhere")
