@@ -109,12 +109,19 @@ def same_model(message: JsonObject, model: Model | None) -> bool:
 
 
 def is_stale(path: Sequence[JsonObject], turn: Turn) -> bool:
-    """Whether the turn is older than the latest compaction of the path, by place or by time (strictly)."""
+    """Whether the turn is older than the latest compaction of the path, by place or by time (strictly).
+
+    Time counts for a turn that was begun before the compaction and appended behind it. When the turn's own entry seems
+    to be older than the compaction in front of it, a clock was set back, and time says nothing.
+    """
     for position in range(len(path) - 1, -1, -1):
         if path[position].get("type") == "compaction":
             compacted = epoch_ms(path[position].get("timestamp"))
             said = _moment(turn.message.get("timestamp"))
-            return turn.position < position or (said is not None and compacted is not None and said < compacted)
+            stored = epoch_ms(turn.entry.get("timestamp"))
+            if turn.position < position or compacted is None or said is None:
+                return turn.position < position
+            return said < compacted and (stored is None or stored >= compacted)
     return False
 
 
