@@ -140,7 +140,7 @@ def test_the_margin_before_the_next_attempt_shrinks_with_the_room_that_is_left()
 
 
 def test_a_clock_that_was_set_back_does_not_make_a_new_turn_an_old_one() -> None:
-    """The compaction seems to be of the future then, and a request that was too long would be passed over in silence."""
+    """The compaction seems to be of the future then, and an overflow would be passed over in silence."""
     future = {**compaction(), "timestamp": "2099-01-01T00:00:00.000Z"}
     message = assistant([], timestamp=1_800_000_000_000, stopReason="error", errorMessage="prompt is too long")
     for stored, stale in (("2027-01-15T08:00:00.000Z", False), ("2099-01-01T00:00:01.000Z", True), (None, True)):
