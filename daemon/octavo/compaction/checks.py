@@ -21,7 +21,7 @@ from octavo.compaction.file_operations import (
 from octavo.compaction.invented import invented_lines, without_lines
 from octavo.compaction.neutralise import boundaries, has_boundary
 from octavo.compaction.prepare import Preparation
-from octavo.compaction.validators import pairing_violations, violations
+from octavo.compaction.validators import Violation, pairing_violations, violations
 from octavo.compaction.verbatim import holds, newest_request, open_question, with_section
 from octavo.sessions.context import build_context
 from octavo.sessions.llm_messages import to_llm_messages
@@ -124,13 +124,13 @@ def check_compaction(
     repaired, files = _with_files(entry, summary, _touched(preparation, before, kept))
     checks.append(files)
     after = build_context([*path, _placed(repaired)], provider=provider).messages
-    sent = to_llm_messages(after)
+    sent, sent_before = to_llm_messages(after), to_llm_messages(before)
     tokens_before = options.fixed_tokens + estimator.total(before)
     tokens_after = options.fixed_tokens + estimator.total(after)
     checks = [
         _shrinks(tokens_before, tokens_after),
-        _pairs(sent),
-        _valid(sent, options.model),
+        _pairs(sent, sent_before),
+        _valid(sent, sent_before, options.model),
         *checks,
     ]
     return Gate(repaired, tuple(checks), tokens_before, tokens_after)
@@ -175,18 +175,44 @@ def _shrinks(before: int, after: int) -> Check:
     return Check("shrinks", after < before, {"before": before, "after": after, "status": status})
 
 
-def _pairs(sent: Sequence[JsonObject]) -> Check:
-    broken = pairing_violations(sent)
+def _pairs(sent: Sequence[JsonObject], sent_before: Sequence[JsonObject]) -> Check:
+    broken, inherited = _caused(pairing_violations(sent), sent, pairing_violations(sent_before), sent_before)
     results = sum(message.get("role") == "toolResult" for message in sent)
     shown = [violation.to_wire() for violation in broken[:_SHOWN_VIOLATIONS]]
-    return Check("pairs", not broken, {"results": results, "violations": len(broken), "first": shown})
+    figures = {"results": results, "violations": len(broken), "inherited": inherited, "first": shown}
+    return Check("pairs", not broken, figures)
 
 
-def _valid(sent: Sequence[JsonObject], model: Model | None) -> Check:
+def _valid(sent: Sequence[JsonObject], sent_before: Sequence[JsonObject], model: Model | None) -> Check:
     api = model.api if model else ""
-    broken = violations(sent, api)
+    broken, inherited = _caused(violations(sent, api), sent, violations(sent_before, api), sent_before)
     shown = [violation.to_wire() for violation in broken[:_SHOWN_VIOLATIONS]]
-    return Check("api-valid", not broken, {"api": api, "violations": len(broken), "first": shown})
+    return Check(
+        "api-valid", not broken, {"api": api, "violations": len(broken), "inherited": inherited, "first": shown}
+    )
+
+
+def _caused(
+    after: Sequence[Violation],
+    sent: Sequence[JsonObject],
+    before: Sequence[Violation],
+    sent_before: Sequence[JsonObject],
+) -> tuple[list[Violation], int]:
+    """Return the violations that the compaction would bring about, and how many of the context it only leaves there.
+
+    What was odd before and is kept, a compaction makes no worse; refusing it would refuse every compaction for ever.
+    """
+    known = {key for violation in before for key in _marks(violation, sent_before)}
+    broken = [violation for violation in after if known.isdisjoint(_marks(violation, sent))]
+    return broken, len(after) - len(broken)
+
+
+def _marks(violation: Violation, messages: Sequence[JsonObject]) -> list[tuple[str, object]]:
+    """Return by what a violation is known again where other messages stand before it: its detail, and the content."""
+    marks: list[tuple[str, object]] = [(violation.rule, violation.detail)] if violation.detail else []
+    if violation.index >= 0 and (content := messages[violation.index].get("content")) is not None:
+        marks.append((violation.rule, id(content)))
+    return marks
 
 
 def _markup(summary: str, options: GateOptions) -> tuple[str, Check]:

@@ -12,7 +12,20 @@ from octavo.sessions.llm_messages import to_llm_messages
 from octavo_protocol.completion import Model
 from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.settings import Settings
-from support.scripted import SONNET, SUMMARY, Scene, ScriptedModel, answer, failing, scene, talk, user
+from support.scripted import (
+    SONNET,
+    SUMMARY,
+    Scene,
+    ScriptedModel,
+    answer,
+    assistant,
+    call,
+    failing,
+    result,
+    scene,
+    talk,
+    user,
+)
 
 MANUAL = Wish("manual")
 SMALL = {"compaction.keepRecentTokens": 600}
@@ -384,3 +397,21 @@ async def test_a_disk_that_refuses_the_entry_leaves_the_session_as_it_was(tmp_pa
     done = await made.compactor.compact(MANUAL)
     assert done.entry_id
     await made.session.close()
+
+
+ODD_TURNS: dict[str, list[dict[str, Any]]] = {
+    "the same call id in every turn": [call("call_0", "read", path="a.csv")],
+    "a call without a name": [{"type": "toolCall", "id": "n", "name": "", "arguments": {}}],
+    "arguments that are no object": [{"type": "toolCall", "id": "g", "name": "read", "arguments": "a.csv"}],
+    "reasoning signed by a number": [{"type": "thinking", "thinking": "Hm.", "thinkingSignature": 7}],
+}
+
+
+@pytest.mark.parametrize("odd", ODD_TURNS)
+async def test_what_was_odd_before_and_is_kept_does_not_keep_a_session_from_being_compacted(odd: str) -> None:
+    made = await session()
+    for turn in range(2):
+        results = [result(b["id"], "read", f"line {turn}") for b in ODD_TURNS[odd] if b["type"] == "toolCall"]
+        await made.session.append(messages=[user(f"And {turn}?"), assistant(ODD_TURNS[odd]), *results])
+    done = await made.compactor.compact(MANUAL)
+    assert all(check.ok for check in done.checks)
