@@ -196,7 +196,15 @@ class Library:
             header=_inherited(source.header),
         )
         await self._fill(forked, await self.writers.run(partial(_whole, source, source.tree.entries, forked)))
-        await self.writers.run(partial(_copy_side_folder, source, forked))
+        try:
+            await self.writers.run(partial(_copy_side_folder, source, forked))
+        except BaseException:
+            # Half a copy is no fork: neither its file nor its lease may stay behind.
+            forked.release()
+            if forked.path is not None:
+                with anyio.CancelScope(shield=True):
+                    await self.delete(forked.path)
+            raise
         return forked
 
     async def branch_out(self, source: LiveSession, entry_id: str, *, ephemeral: bool = False) -> LiveSession:

@@ -3,7 +3,10 @@
 import errno
 import hashlib
 import os
+import shutil
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +14,7 @@ import storekit as kit
 from octavo.sessions.blobs import PREFIX, BlobStore
 from octavo.sessions.store import jsonl
 from octavo.sessions.store.jsonl import encode_line
-from octavo_protocol.errors import OctavoError
+from octavo_protocol.errors import ErrorKind, OctavoError
 
 
 async def test_two_losses_in_the_same_millisecond_are_kept_in_two_files(tmp_path: Path) -> None:
@@ -89,3 +92,24 @@ async def test_a_repair_that_a_full_disk_refuses_again_and_again_leaves_one_back
         assert len(kit.read(path)) == 4
         assert session.recovery.backup is not None
         assert [name for name in kit.files(tmp_path) if ".damaged-" in name] == [session.recovery.backup.name]
+
+
+async def test_a_fork_whose_artifacts_do_not_fit_on_the_disk_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = kit.library(tmp_path)
+    async with kit.created(tmp_path) as source:
+        await source.append(messages=[kit.user("hi")])
+        library.artifacts(source).save("shake", "text")
+        before = kit.files(tmp_path)
+        real = shutil.copy2
+
+        def full(origin: Any, target: Any, **options: Any) -> None:
+            real(origin, target, **options)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(shutil, "copytree", partial(shutil.copytree, copy_function=full))
+        with pytest.raises(OctavoError) as caught:
+            await library.fork(source)
+        assert caught.value.kind is ErrorKind.STORAGE_FAILED
+        assert kit.files(tmp_path) == before
