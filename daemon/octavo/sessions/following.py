@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, count
 
+from octavo.sessions.identity import same
 from octavo.sessions.reading import LoadedSession
 from octavo.sessions.state import SessionState, side_folder
 from octavo.sessions.store.disk import make_folder, replace_atomically
@@ -97,7 +98,7 @@ class FollowingSession(SessionState):
         ids = [
             entry["id"]
             for entry in loaded.entries
-            if entry["id"] not in old.by_id or not (is_stub(entry) or old.by_id[entry["id"]] == entry)
+            if entry["id"] not in old.by_id or not (is_stub(entry) or same(old.by_id[entry["id"]], entry))
         ]
         ids += [entry_id for entry_id in old.by_id if entry_id not in tree.by_id]
         if not ids and (tree.leaf_id != old.leaf_id or tree.header != old.header):

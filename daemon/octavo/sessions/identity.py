@@ -77,7 +77,7 @@ def _repaired(entries: Sequence[JsonObject], new_id: Callable[[], str], offsets:
         found = entry.get("id")
         own = found if isinstance(found, str) and found else None
         if own is not None and own in by_id:
-            if _same(by_id[own], entry):
+            if same(by_id[own], entry):
                 result.damage.append(Damage(DamageKind.DUPLICATE_RECORD, 0, offset, 0, detail=own))
                 continue
             result.damage.append(Damage(DamageKind.DUPLICATE_ID, 0, offset, 0, detail=own))
@@ -97,10 +97,11 @@ def _repaired(entries: Sequence[JsonObject], new_id: Callable[[], str], offsets:
     return result
 
 
-def _same(one: JsonObject, other: JsonObject) -> bool:
+def same(one: JsonObject, other: JsonObject) -> bool:
+    """Whether two entries are equal; no for what nests too deeply to be compared."""
     try:
         return one == other
-    except RecursionError:  # nested deeper than the interpreter compares: keep both
+    except RecursionError:
         return False
 
 

@@ -150,3 +150,15 @@ async def test_a_move_that_is_cancelled_half_way_is_finished(tmp_path: Path) -> 
             assert session.header["cwd"] == "/elsewhere"
             assert session.path is not None
             assert session.path.parent == library.folder_for("/elsewhere")
+
+
+async def test_a_changed_file_with_an_entry_too_deep_to_be_compared_is_read_again(tmp_path: Path) -> None:
+    path = kit.write(tmp_path / "s.jsonl", kit.HEADER, kit.entry("e0", None, "before"))
+    line = b'{"type":"custom","id":"deep","parentId":"e0","timestamp":"2026-01-01T00:00:01.000Z","data":%b}\n'
+    with path.open("ab") as stream:
+        stream.write(line % (b'{"a":' * 1010 + b"1" + b"}" * 1010))
+    async with kit.opened(tmp_path, path) as session:
+        path.write_bytes(path.read_bytes().replace(b"before", b"changed"))
+        assert await session.reload()
+        assert session.tree.by_id["e0"]["message"]["content"] == "changed"
+        assert "deep" in session.tree
