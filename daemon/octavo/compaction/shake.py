@@ -6,7 +6,8 @@ business. Source: engine.md §12, seed.md "Shake".
 Deviations from the seed with `ShakeRules.OCTAVO` (engine.md §17 items 138 and 139, BR-034): images beside an elided
 text stay and do not count as freed; reads of artifacts stay; the text of an assistant turn with signed or redacted
 reasoning stays, because the provider would refuse the turn once it differs from what was signed; nothing before the
-latest compaction's first kept entry is touched; a changed text loses its replay id and the provider's own copy.
+latest compaction's first kept entry is touched; a changed text loses its replay id and the provider's own copy; a
+result that costs no more than the line in its place stays.
 A manual shake protects the newest 4,000 tokens.
 """
 
@@ -188,6 +189,8 @@ def _result_region(
     tokens = estimator.tokens(result.message)
     if rules is ShakeRules.OCTAVO:
         tokens -= IMAGE_TOKENS * len(blocks(result.message.get("content"), "image"))
+        if tokens <= PLACEHOLDER_TOKENS:
+            return []
     label = result.message.get("toolName")
     return [
         ShakeRegion(

@@ -217,3 +217,13 @@ def test_the_newest_images_stay_within_a_byte_budget() -> None:
 def test_malformed_entries_are_left_as_they_are(broken: dict[str, Any]) -> None:
     assert [region.entry_id for region in collect([broken, result("r")])] == ["r"]
     assert drop_images([broken]).replacements == []
+
+
+def test_nothing_is_taken_out_that_is_smaller_than_the_line_in_its_place() -> None:
+    """A manual shake of many short results must not make the context larger than it was."""
+    entries = [
+        entry(f"r{n}", role="toolResult", toolCallId=f"r{n}", toolName="bash", content=[{"type": "text", "text": "ok"}])
+        for n in range(50)
+    ]
+    assert collect(entries) == []
+    assert [region.entry_id for region in collect([*entries, result("long")])] == ["long"]
