@@ -110,7 +110,6 @@ class JsonlFile:
         self.switching = threading.Lock()
         """Held for the moment in which a rewrite takes effect; who reads an offset on another thread holds it too."""
         self._open()
-        self._note_identity(os.fstat(self._descriptor))
 
     @property
     def size(self) -> int:
@@ -186,7 +185,6 @@ class JsonlFile:
         """Accept what is at the path now as the file, whole (after `replaced` or `grown`)."""
         self.close()
         self._open()
-        self._note_identity(os.fstat(self._descriptor))
 
     def append(self, data: bytes, now_ms: int) -> tuple[int, Repair | None]:
         """Add complete lines in one write and wait until they are durable.
@@ -279,6 +277,11 @@ class JsonlFile:
             self._descriptor = os.open(self.path, flags)
         except OSError as error:
             raise storage_failed("open", self.path, error) from error
+        try:
+            self._note_identity(os.fstat(self._descriptor))
+        except BaseException:
+            self.close()
+            raise
 
     def _note_identity(self, found: os.stat_result) -> None:
         self._stamp = _stamp(found)

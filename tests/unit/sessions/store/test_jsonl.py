@@ -276,3 +276,25 @@ def test_entries_nested_deeper_than_the_fast_encoder_goes_are_written() -> None:
     for _ in range(300):
         value = {"d": value}
     assert encode_line(value) == b'{"d":' * 300 + b"{}" + b"}" * 300 + b"\n"
+
+
+def test_a_file_that_cannot_be_read_when_it_is_opened_leaves_no_descriptor_open(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[int] = []
+    real = os.open
+
+    def remember(*arguments: Any, **options: Any) -> int:
+        opened.append(real(*arguments, **options))
+        return opened[-1]
+
+    def truncated(*_: Any) -> bytes:
+        return b""
+
+    monkeypatch.setattr(jsonl.os, "open", remember)
+    monkeypatch.setattr(jsonl.os, "pread", truncated)
+    with pytest.raises(OctavoError) as caught:
+        JsonlFile(path)
+    assert caught.value.kind is ErrorKind.STORAGE_FAILED
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[0])
