@@ -44,7 +44,8 @@ class Link:
         held = self._held = []
         yield
         self._held = None
-        self._out.send_nowait(b"".join(held))
+        if not self.cut_off:
+            self._out.send_nowait(b"".join(held))
 
     def tell(self, method: str, params: JsonObject) -> None:
         self._put({"method": method, "params": params})
@@ -141,8 +142,8 @@ class Session:
     def tell(self, link: Link, change: JsonObject) -> None:
         link.tell("session/didChange", {"sessionId": "s", "epoch": self.epoch, **change})
 
-    def restart(self) -> None:
-        self.epoch = "two"
+    def restart(self, epoch: str = "two") -> None:
+        self.epoch = epoch
         self.changes = []
         self.forgotten = 0
 

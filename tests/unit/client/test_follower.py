@@ -2,9 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from octavo_client import (
     Backoff,
@@ -309,6 +312,49 @@ async def test_what_the_body_raises_comes_out_as_it_is_and_a_follower_is_entered
                 raise ZeroDivisionError
         with pytest.raises(RuntimeError, match="entered once"):
             await follower.__aenter__()
+
+
+@given(st.lists(st.sampled_from(["told", "burst", "untold", "cut", "restart", "answered", "read"]), max_size=25))
+def test_whatever_happens_every_change_comes_once_and_in_order_or_a_reset_says_so(events: list[str]) -> None:
+    anyio.run(_follow_through, events)
+
+
+async def _follow_through(events: list[str]) -> None:
+    session = Session()
+    session.page_size = 2
+    items: list[Followed] = []
+    async with reconnecting(session) as (client, daemon), SessionFollower(client, S) as follower:
+        items.append(await anext(follower))
+        for event in events:
+            if event == "told":
+                session.change()
+            elif event == "burst":
+                with daemon.links[-1].together():
+                    for _ in range(4):
+                        session.change()
+            elif event == "untold":
+                session.change(tell=False)
+            elif event == "answered":
+                await client.resending.session_get_info(session_id="s")
+            elif event == "read":
+                session.change()
+                await client.resending.session_get_info(session_id="s")
+                items += await upto(follower, session.seq) if follower.cursor != items[-1].cursor else []
+            else:
+                daemon.cut()
+                if event == "restart":
+                    session.restart(f"epoch {len(daemon.links)} {len(items)}")
+        while True:
+            session.change()
+            await client.resending.session_get_info(session_id="s")
+            items += await upto(follower, session.seq)
+            if items[-1].cursor == Cursor(session.seq, session.epoch):
+                break
+    for before, item in pairwise(items):
+        if isinstance(item, Changed):
+            assert item.cursor == Cursor(before.cursor.seq + 1, before.cursor.epoch)
+        else:
+            assert item.cursor.epoch != before.cursor.epoch
 
 
 async def test_cancelling_the_consumer_loses_no_change() -> None:
