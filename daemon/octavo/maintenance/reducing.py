@@ -21,6 +21,7 @@ from octavo.compaction.prune import (
 )
 from octavo.compaction.shake import (
     ShakeConfig,
+    ShakeRegion,
     ShakeResult,
     apply_shake_regions,
     artifact_text,
@@ -50,7 +51,19 @@ outputs beyond the protected newest ones, when that is worth it (at the threshol
 
 async def prune(host: Host, *passes: Pass, dry_run: bool = False) -> Pruned:
     """Blank tool results in one or more passes, each on what the one before leaves; written as one change."""
-    path = list(host.session.branch())
+    path = host.session.branch()
+    # Weighing a history that was never weighed takes as long as it is: not on the event loop.
+    changed, tokens_saved = await anyio.to_thread.run_sync(_pruned, host, list(path), passes)
+    ids = tuple(changed)
+    if dry_run:
+        host.estimator.forget(entry.get("message") for entry in changed.values())
+    elif changed:
+        ids = await _rewrite(host, _still_valid(host, path, list(changed.values())), "prune")
+    return Pruned(len(ids), tokens_saved, ids)
+
+
+def _pruned(host: Host, path: list[JsonObject], passes: Sequence[Pass]) -> tuple[dict[str, JsonObject], int]:
+    """Return the replacements by id and the tokens they save; `path` is used up."""
     places = {entry["id"]: place for place, entry in enumerate(path)}
     changed: dict[str, JsonObject] = {}
     tokens_saved = 0
@@ -59,12 +72,13 @@ async def prune(host: Host, *passes: Pass, dry_run: bool = False) -> Pruned:
         tokens_saved += found.tokens_saved
         for entry in found.replacements:
             changed[entry["id"]] = path[places[entry["id"]]] = entry
-    ids = tuple(changed)
-    if dry_run:
-        host.estimator.forget(entry.get("message") for entry in changed.values())
-    elif changed:
-        ids = await _rewrite(host, list(changed.values()), "prune")
-    return Pruned(len(changed), tokens_saved, ids)
+    return changed, tokens_saved
+
+
+def _still_valid(host: Host, path: Sequence[JsonObject], replacements: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the replacements of entries that nobody else has rewritten since the path was read."""
+    read = {entry["id"]: entry for entry in path}
+    return [entry for entry in replacements if host.session.tree.get(entry["id"]) is read[entry["id"]]]
 
 
 def _stale(host: Host, path: Sequence[JsonObject]) -> PruneResult:
@@ -97,18 +111,20 @@ async def shake(host: Host, config: ShakeConfig, *, dry_run: bool = False) -> Sh
     """Move bulky text of older messages into one artifact, leaving lines that say how to get it back."""
     config = replace(config, is_protected=_protection(host, recoveries_protected))
     path = host.session.branch()
-    regions = collect_shake_regions(path, config, host.estimator)
+    regions = await anyio.to_thread.run_sync(collect_shake_regions, path, config, host.estimator)
     if not regions:
         return Shaken(ShakeResult())
     artifact_id = None
     if not dry_run:
         artifact_id = await anyio.to_thread.run_sync(host.artifacts.save, "shake", artifact_text(regions))
-    result = apply_shake_regions(
-        path, regions, lambda region, number: shake_placeholder(region, number, artifact_id), host.now_ms()
-    )
+
+    def placeholder(region: ShakeRegion, number: int) -> str:
+        return shake_placeholder(region, number, artifact_id)
+
+    result = await anyio.to_thread.run_sync(apply_shake_regions, path, regions, placeholder, host.now_ms())
     ids = tuple(entry["id"] for entry in result.replacements)
     if not dry_run:
-        ids = await _rewrite(host, result.replacements, "shake")
+        ids = await _rewrite(host, _still_valid(host, path, result.replacements), "shake")
     return Shaken(result, ids, artifact_id)
 
 
@@ -126,6 +142,8 @@ async def shake_images(host: Host, *, keep_bytes: int = 0, dry_run: bool = False
 
 
 async def _rewrite(host: Host, replacements: Sequence[JsonObject], reason: str) -> tuple[str, ...]:
+    if not replacements:
+        return ()
     former = [host.session.tree.get(entry["id"]).get("message") for entry in replacements]
 
     def transform(_tree: SessionTree) -> Sequence[JsonObject]:

@@ -2,6 +2,8 @@
 
 import gc
 import sys
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,10 @@ from octavo.compaction.shake import MANUAL_SHAKE
 from octavo.maintenance.reducing import prune, shake, shake_images
 from octavo.sessions.context import build_context
 from octavo.sessions.library import Library
-from support.scripted import Scene, assistant, call, result, scene, text, user
+from octavo.tokens.counting import count_each
+from octavo.tokens.estimate import Estimator
+from octavo_protocol.base import JsonObject
+from support.scripted import Scene, assistant, call, result, scene, talk, text, user
 
 
 async def reads(folder: Path, count: int = 3, words: int = 900, **fields: Any) -> Scene:
@@ -147,3 +152,29 @@ async def test_what_is_pruned_leaves_the_memory_too(tmp_path: Path) -> None:
     first, second, newest = [sys.getrefcount(output) for output in texts]
     assert first == second < newest  # the newest is still part of the session
     await made.session.close()
+
+
+@pytest.mark.parametrize(
+    "reduce", [lambda host: prune(host, "stale", "outputs"), lambda host: shake(host, MANUAL_SHAKE)]
+)
+async def test_tokens_of_a_long_history_are_not_counted_on_the_event_loop(reduce: Any) -> None:
+    """What a compaction took out of the context nobody has weighed yet; 100 MB of it would stop every client."""
+    made = await scene()
+    await talk(made.session, 6)
+    for turn in range(2):
+        await made.session.append(messages=[user("Again."), *read_of("tables/part0.csv", f"again{turn}")])
+    loop, threads = threading.get_ident(), set()
+
+    def count(texts: Sequence[str]) -> list[int]:
+        if any(texts):
+            threads.add(threading.get_ident())
+        return count_each(texts)
+
+    made.host.estimator = Estimator(count=count)
+    await reduce(made.host)
+    assert threads
+    assert loop not in threads
+
+
+def read_of(path: str, ident: str) -> list[JsonObject]:
+    return [assistant([call(ident, "read", path=path)]), result(ident, "read", text(300))]
