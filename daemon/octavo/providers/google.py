@@ -23,7 +23,8 @@ from octavo_protocol.completion import CompletionRequest, CompletionResult, Stop
 
 DEFAULT_BASE = "https://generativelanguage.googleapis.com/v1beta"
 
-_REFUSALS = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
+_NOT_BROKEN_OFF = {"STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED"}
+"""Every other reason, also one that is added later, means that the answer is not what the model would have said."""
 
 
 def to_contents(messages: tuple[JsonObject, ...], *, vision: bool = True) -> list[JsonObject]:
@@ -153,7 +154,7 @@ class Reader:
         if any(block["type"] == "toolCall" for block in self._content):
             reason = "toolUse"
         message = None
-        if self._stop in _REFUSALS or self._stop == "MALFORMED_FUNCTION_CALL":
+        if self._stop not in _NOT_BROKEN_OFF:
             reason, message = "error", f"the answer was stopped: {self._stop.lower().replace('_', ' ')}"
         return CompletionResult(tuple(self._content), reason, self._figures(), message)
 

@@ -20,6 +20,7 @@ _STOPS: dict[str, StopReason] = {
     "tool_calls": "toolUse",
     "function_call": "toolUse",
     "content_filter": "error",
+    "error": "error",
 }
 
 
@@ -195,7 +196,12 @@ class Reader:
             for _, c in sorted(self._calls.items())
         ]
         reason = _STOPS.get(self._stop or "stop", "stop")
-        message = "the answer was withheld by a content filter" if reason == "error" else None
+        message = None
+        if reason == "error":
+            is_filter = self._stop == "content_filter"
+            message = (
+                "the answer was withheld by a content filter" if is_filter else "the provider broke the answer off"
+            )
         return CompletionResult(tuple(content), reason, self._figures(), message)
 
     def _figures(self) -> JsonObject | None:

@@ -149,3 +149,22 @@ def test_reasoning_is_not_asked_for_in_a_tool_loop_that_began_without_it() -> No
     assert "thinking" not in wire(request_for("anthropic-messages", messages=tuple(foreign)), None).body
     ended = [*foreign[:-1], {"role": "assistant", "content": "Done."}, foreign[-1]]
     assert "thinking" in wire(request_for("anthropic-messages", messages=tuple(ended)), None).body
+
+
+@pytest.mark.parametrize("reason", ["OTHER", "LANGUAGE", "UNEXPECTED_TOOL_CALL", "IMAGE_SAFETY", "SAFETY"])
+def test_an_answer_that_gemini_broke_off_is_an_error_and_not_a_short_answer(reason: str) -> None:
+    stream = (
+        (GOLDEN / "google-generative-ai.sse").read_text().replace('"finishReason":"STOP"', f'"finishReason":"{reason}"')
+    )
+    assert reason in stream
+    result = read_stream("google-generative-ai", stream.encode(), 10_000)
+    assert result.stop_reason == "error"
+    assert reason.lower().replace("_", " ") in (result.error_message or "")
+
+
+def test_an_answer_that_a_gateway_broke_off_is_an_error_and_not_a_short_answer() -> None:
+    stream = (GOLDEN / "openai-completions.sse").read_text()
+    for reason in ("stop", "tool_calls"):
+        stream = stream.replace(f'"finish_reason":"{reason}"', '"finish_reason":"error"')
+    result = read_stream("openai-completions", stream.encode(), 10_000)
+    assert (result.stop_reason, result.error_message) == ("error", "the provider broke the answer off")
