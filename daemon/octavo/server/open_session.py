@@ -20,6 +20,7 @@ from octavo.sessions.state import Mode
 from octavo.sessions.tree import SessionTree
 from octavo.tokens.breakdown import FixedParts, measure_fixed
 from octavo_protocol.base import JsonObject
+from octavo_protocol.errors import ErrorKind, OctavoError
 from octavo_protocol.methods.session import HostContext
 
 if TYPE_CHECKING:
@@ -80,8 +81,16 @@ class OpenSession:
         return tuple(self.host.clients.modes)
 
     def mode_of(self, connection: "Connection") -> Mode:
-        """How the connection has it open."""
-        return self.host.clients.modes[connection]
+        """How the connection has it open.
+
+        Raises:
+            OctavoError: session-not-found when it was closed for everybody meanwhile.
+        """
+        mode = self.host.clients.modes.get(connection)
+        if mode is None:
+            message = f"Session {self.session_id} was closed or deleted meanwhile; open it again."
+            raise OctavoError(ErrorKind.SESSION_NOT_FOUND, message, sessionId=self.session_id)
+        return mode
 
     @property
     def searcher(self) -> "Searcher":

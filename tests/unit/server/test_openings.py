@@ -11,6 +11,7 @@ import pytest
 from octavo.server.daemon import Daemon
 from octavo.server.hub import SessionHub
 from octavo.server.memory import MemoryClient, connect
+from octavo.server.open_session import OpenSession
 from octavo.server.registry import table
 from octavo_protocol.base import JsonObject
 from storekit import user
@@ -70,3 +71,22 @@ async def test_a_successor_that_nobody_is_left_to_open_is_written_and_closed_aga
         async with client(daemon) as other:
             found = await call(other, "session/open", sessionId=successor.session_id)
             assert (found["title"], found["entryCount"]) == ("Next", 2)
+
+
+@pytest.mark.parametrize("method", ["session/open", "session/reload"])
+async def test_a_session_deleted_while_a_request_for_it_is_answered_is_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    async with running() as daemon, client(daemon) as peer, client(daemon) as other:
+        made = await call(peer, "session/create", cwd="/p", path=str(tmp_path / "s.jsonl"))
+        asked = {"sessionId": made["sessionId"]}
+        real = OpenSession.count
+
+        async def count(session: OpenSession) -> None:
+            monkeypatch.undo()
+            assert (await call(other, "session/delete", path=made["path"]))["deleted"]
+            await real(session)
+
+        monkeypatch.setattr(OpenSession, "count", count)
+        answer = await peer.request(method, asked)
+        assert answer["error"]["data"]["kind"] == "session-not-found"
