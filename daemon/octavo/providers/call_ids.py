@@ -21,6 +21,7 @@ class CallIds:
 
     _used: set[str] = field(default_factory=set)
     _current: dict[str, str] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
 
     def renamed(self, messages: tuple[JsonObject, ...]) -> Iterator[JsonObject]:
         """The messages in order, those whose ids had to change as copies."""
@@ -50,10 +51,9 @@ class CallIds:
 
     def _fresh(self, original: str) -> str:
         name = original if _ACCEPTED.fullmatch(original) else "call_" + _digest(original)
-        number = 1
         candidate = name
         while candidate in self._used:
-            number += 1
+            self._numbers[name[:56]] = number = self._numbers.get(name[:56], 1) + 1
             candidate = f"{name[:56]}_{number}"
         self._used.add(candidate)
         return candidate

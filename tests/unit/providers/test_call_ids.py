@@ -51,3 +51,18 @@ def test_no_conversion_lets_a_repeated_id_through(convert: object) -> None:
     if convert is not google.to_contents:  # its calls carry no ids
         assert "a_2" in sent
     assert "a_2" in json.dumps(openai_chat.to_messages(given, ()))
+
+
+def test_an_id_that_every_turn_uses_again_is_renamed_in_linear_time() -> None:
+    class Counting(set[str]):
+        asked = 0
+
+        def __contains__(self, item: object) -> bool:
+            Counting.asked += 1
+            return super().__contains__(item)
+
+    turns = 2_000
+    messages = [{"role": "assistant", "content": [{"type": "toolCall", "id": "call_0", "name": "x"}]}] * turns
+    sent = list(CallIds(_used=Counting()).renamed(tuple(messages)))
+    assert len({message["content"][0]["id"] for message in sent}) == turns
+    assert Counting.asked <= 4 * turns
