@@ -64,19 +64,18 @@ def to_messages(messages: tuple[JsonObject, ...], *, vision: bool = True) -> lis
 
 
 def _user(message: JsonObject, *, vision: bool) -> list[JsonObject]:
-    parts: list[JsonObject] = [{"type": "text", "text": text} for text in texts(message)]
-    if vision:
-        parts += [
-            {"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}}
-            for mime, data, _ in images(message)
-        ]
+    written: list[JsonObject] = [{"type": "text", "text": text} for text in texts(message)]
+    pictures: list[JsonObject] = [
+        {"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}}
+        for mime, data, _ in (images(message) if vision else ())
+    ]
     if message.get("role") != "toolResult":
-        return parts
+        return written + pictures
     result: JsonObject = {"type": "tool_result", "tool_use_id": str(message.get("toolCallId"))}
-    result["content"] = parts or [{"type": "text", "text": NO_OUTPUT}]
-    if message.get("isError"):
-        result["is_error"] = True
-    return [result]
+    if not message.get("isError"):
+        return [{**result, "content": written + pictures or [{"type": "text", "text": NO_OUTPUT}]}]
+    # The API takes nothing but text in the result of a failed call.
+    return [{**result, "content": written or [{"type": "text", "text": NO_OUTPUT}], "is_error": True}, *pictures]
 
 
 def _assistant(message: JsonObject) -> list[JsonObject]:

@@ -20,6 +20,13 @@ OPENING = "(the conversation begins here)"
 """Stands where an API wants a user turn first and the context begins with the assistant."""
 
 
+_MIME_TYPES = {
+    **{kind: kind for kind in ("image/png", "image/jpeg", "image/gif", "image/webp")},
+    "image/jpg": "image/jpeg",
+}
+"""Kinds of pictures that are sent, and how they are named to the providers."""
+
+
 def blocks(message: JsonObject) -> list[JsonObject]:
     """The content as blocks; a string becomes one text block, what is no block is left out."""
     content = message.get("content")
@@ -42,11 +49,18 @@ def texts(message: JsonObject) -> list[str]:
 
 
 def images(message: JsonObject) -> list[tuple[str, str, str | None]]:
-    """(MIME type, base64 data, detail) of every image that carries data; references to missing blobs carry none."""
+    """(MIME type, base64 data, detail) of every image that can be sent.
+
+    References to missing blobs carry no data; pictures of a kind no provider takes would have the request refused.
+    """
+    found = (block for block in blocks(message) if block.get("type") == "image")
     return [
-        (str(block.get("mimeType") or "image/png"), block["data"], block.get("detail"))
-        for block in blocks(message)
-        if block.get("type") == "image" and isinstance(block.get("data"), str) and not block["data"].startswith("blob:")
+        (mime, data, block.get("detail"))
+        for block in found
+        if (mime := _MIME_TYPES.get(str(block.get("mimeType") or "image/png").lower())) is not None
+        and isinstance(data := block.get("data"), str)
+        and data
+        and not data.startswith("blob:")
     ]
 
 

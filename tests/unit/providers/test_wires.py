@@ -168,3 +168,32 @@ def test_an_answer_that_a_gateway_broke_off_is_an_error_and_not_a_short_answer()
         stream = stream.replace(f'"finish_reason":"{reason}"', '"finish_reason":"error"')
     result = read_stream("openai-completions", stream.encode(), 10_000)
     assert (result.stop_reason, result.error_message) == ("error", "the provider broke the answer off")
+
+
+def shown(text: str, mime: str, data: str = "AAAA", **fields: Any) -> list[dict[str, Any]]:
+    """A tool that shows a picture."""
+    content = [{"type": "text", "text": text}, {"type": "image", "mimeType": mime, "data": data}]
+    called = {"type": "toolCall", "id": "c1", "name": "shot", "arguments": {}}
+    return [
+        {"role": "user", "content": "Show it."},
+        {"role": "assistant", "content": [called]},
+        {"role": "toolResult", "toolCallId": "c1", "toolName": "shot", "content": content, **fields},
+    ]
+
+
+def test_the_result_of_a_failed_call_holds_text_only_and_its_picture_stands_beside_it() -> None:
+    """Anthropic: "all content must be type text if is_error is true"."""
+    messages = tuple(shown("It crashed.", "image/png", isError=True))
+    sent = WIRES["anthropic-messages"](request_for("anthropic-messages", messages=messages), None).body["messages"]
+    outcome, picture = sent[-1]["content"]
+    assert (outcome["is_error"], [part["type"] for part in outcome["content"]]) == (True, ["text"])
+    assert picture["type"] == "image"
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize(("mime", "data"), [("image/svg+xml", "AAAA"), ("image/bmp", "AAAA"), ("image/png", "")])
+def test_a_picture_no_provider_takes_does_not_have_the_whole_request_refused(api: str, mime: str, data: str) -> None:
+    messages = tuple(shown("Drawn.", mime, data))
+    body = json.dumps(WIRES[api](request_for(api, messages=messages), None).body)
+    assert "Drawn." in body
+    assert mime not in body
