@@ -141,19 +141,20 @@ class Openings:
             if error.kind is ErrorKind.SESSION_NOT_FOUND:
                 return None
             raise
-        session = found if isinstance(found, OpenSession) else None
         place = found.live.path if isinstance(found, OpenSession) else found
-        if place is not None and session is None:
-            real = await self._real(place)
-            session = next((s for s in self._sessions.values() if s.live.path == real), None)
-        if session is not None and session.live.mode == "write":
-            await self.shut(session)
-        removed: list[Path] = []
-        if place is not None:
+        if place is None:
+            assert isinstance(found, OpenSession)
+            await self.shut(found)
+            return []
+        real = await self._real(place)
+        async with self._doors.at(real):
+            session = await self._open_at(real)
+            if session is not None and session.live.mode == "write":
+                await self.shut(session)
             with naming(place):
                 removed = await library.delete(place)
-        if session is not None and session.live.mode == "read":
-            await self.shut(session)
+            if session is not None and session.live.mode == "read":
+                await self.shut(session)
         return removed if removed or session is not None else None
 
     async def shut(self, session: OpenSession) -> None:
@@ -258,14 +259,20 @@ class Openings:
             raise
 
     async def _open_file(self, library: Library, real: Path, mode: Mode) -> OpenSession:
-        for session in tuple(self._sessions.values()):
-            if session.live.path is not None and await self._real(session.live.path) == real:
-                if mode == "write" and session.live.mode == "read":
-                    await session.replace(await library.open_path(real, mode="write"))
-                return session
+        if (session := await self._open_at(real)) is not None:
+            if mode == "write" and session.live.mode == "read":
+                await session.replace(await library.open_path(real, mode="write"))
+            return session
         with naming(real):
             live = await library.open_path(real, mode=mode)
         return self._add(live, library)
+
+    async def _open_at(self, real: Path) -> OpenSession | None:
+        """The open session of a file."""
+        for session in tuple(self._sessions.values()):
+            if session.live.path is not None and await self._real(session.live.path) == real:
+                return session
+        return None
 
     async def _real(self, path: Path) -> Path:
         return Path(await self._writers.run(partial(os.path.realpath, path)))

@@ -13,8 +13,9 @@ from octavo.server.hub import SessionHub
 from octavo.server.memory import MemoryClient, connect
 from octavo.server.open_session import OpenSession
 from octavo.server.registry import table
+from octavo.sessions.library import Library
 from octavo_protocol.base import JsonObject
-from storekit import user
+from storekit import HEADER, chain, user, write
 
 
 @pytest.fixture(autouse=True)
@@ -90,3 +91,22 @@ async def test_a_session_deleted_while_a_request_for_it_is_answered_is_not_found
         monkeypatch.setattr(OpenSession, "count", count)
         answer = await peer.request(method, asked)
         assert answer["error"]["data"]["kind"] == "session-not-found"
+
+
+async def test_what_is_being_deleted_can_not_be_opened_at_the_same_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "s.jsonl", HEADER, *chain(1))
+    async with running() as daemon, client(daemon) as one, client(daemon) as two:
+        hub = daemon.service(SessionHub)
+        real = Library.delete
+
+        async def delete(library: Library, place: str | Path) -> list[Path]:
+            two.send({"jsonrpc": "2.0", "id": "open", "method": "session/open", "params": {"path": str(path)}})
+            await until(lambda: hub.sessions or any(count > 1 for _, count in hub._openings._doors._locks.values()))
+            return await real(library, place)
+
+        monkeypatch.setattr(Library, "delete", delete)
+        assert (await call(one, "session/delete", path=str(path)))["removed"] == [str(path)]
+        answer = await two.receive()
+        assert (answer["id"], answer["error"]["data"]["kind"]) == ("open", "session-not-found")
