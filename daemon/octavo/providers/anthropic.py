@@ -20,7 +20,7 @@ from octavo.providers.blocks import (
     usage,
 )
 from octavo.providers.call_ids import CallIds
-from octavo.providers.wire import StreamFailedError, Wired
+from octavo.providers.wire import StreamFailedError, Wired, stream_failure
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest, CompletionResult, StopReason
 
@@ -182,8 +182,7 @@ class Reader:
             case "message_stop":
                 self._done = True
             case "error":
-                error = event.get("error") or {}
-                raise StreamFailedError(str(error.get("message") or error.get("type") or "unknown error"))
+                raise stream_failure(event.get("error") or {})
         return 0
 
     def _delta(self, index: int, delta: JsonObject) -> int:

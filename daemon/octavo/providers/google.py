@@ -17,7 +17,7 @@ from octavo.providers.blocks import (
     texts,
     usage,
 )
-from octavo.providers.wire import StreamFailedError, Wired
+from octavo.providers.wire import StreamFailedError, Wired, stream_failure
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest, CompletionResult, StopReason
 
@@ -113,7 +113,7 @@ class Reader:
         """Take one partial response; returns how many output characters it brought."""
         chunk = json.loads(data)
         if error := chunk.get("error"):
-            raise StreamFailedError(str(error.get("message") or error.get("status") or "unknown error"))
+            raise stream_failure(error)
         self._usage |= chunk.get("usageMetadata") or {}
         if reason := (chunk.get("promptFeedback") or {}).get("blockReason"):
             self._stop = "SAFETY" if reason else self._stop

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from octavo.providers.blocks import NO_OUTPUT, calls, compact_json, images, output_limit, parse_arguments, texts, usage
 from octavo.providers.call_ids import CallIds
-from octavo.providers.wire import StreamFailedError, Wired
+from octavo.providers.wire import StreamFailedError, Wired, stream_failure
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest, CompletionResult, StopReason
 
@@ -155,7 +155,7 @@ class Reader:
             return 0
         chunk = json.loads(data)
         if error := chunk.get("error"):
-            raise StreamFailedError(str(error.get("message") if isinstance(error, dict) else error))
+            raise stream_failure(error)
         self._usage |= chunk.get("usage") or {}
         brought = 0
         for choice in chunk.get("choices") or []:

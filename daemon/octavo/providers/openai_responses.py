@@ -18,7 +18,7 @@ from octavo.providers.blocks import (
     usage,
 )
 from octavo.providers.call_ids import CallIds
-from octavo.providers.wire import StreamFailedError, Wired
+from octavo.providers.wire import StreamFailedError, Wired, stream_failure
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest, CompletionResult, StopReason
 
@@ -138,12 +138,9 @@ class Reader:
         if kind in {"response.completed", "response.incomplete", "response.done"}:
             self._final = event.get("response") or {}
         elif kind == "response.failed":
-            error = (event.get("response") or {}).get("error") or {}
-            raise StreamFailedError(str(error.get("message") or error.get("code") or "the response failed"))
+            raise stream_failure((event.get("response") or {}).get("error") or {})
         elif kind == "error":
-            raise StreamFailedError(
-                str(event.get("message") or (event.get("error") or {}).get("message") or "unknown error")
-            )
+            raise stream_failure(event.get("error") or event)
         elif kind.endswith(".delta") and isinstance(event.get("delta"), str):
             return len(event["delta"])
         return 0

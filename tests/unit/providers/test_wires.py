@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from octavo.error_text.verdicts import is_transient
 from octavo.providers.client import WIRES
 from octavo.providers.sse import SseDecoder
 from octavo.providers.wire import StreamFailedError
@@ -197,3 +198,24 @@ def test_a_picture_no_provider_takes_does_not_have_the_whole_request_refused(api
     body = json.dumps(WIRES[api](request_for(api, messages=messages), None).body)
     assert "Drawn." in body
     assert mime not in body
+
+
+SORRY = "The server had a problem. Sorry about that!"
+BROKEN_STREAMS: dict[str, dict[str, Any]] = {
+    "anthropic-messages": {"type": "error", "error": {"type": "overloaded_error", "message": SORRY}},
+    "openai-completions": {"error": {"code": 502, "message": SORRY}},
+    "openai-responses": {
+        "type": "response.failed",
+        "response": {"error": {"code": "server_error", "message": SORRY}},
+    },
+    "google-generative-ai": {"error": {"code": 503, "status": "UNAVAILABLE", "message": SORRY}},
+}
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_the_kind_of_a_failure_in_the_stream_is_kept_so_that_one_that_passes_is_known(api: str) -> None:
+    """A stream that began well has no status any more that would tell."""
+    reader = WIRES[api](request_for(api), None).reader
+    with pytest.raises(StreamFailedError, match="Sorry about that!") as caught:
+        reader.accept("message", json.dumps(BROKEN_STREAMS[api]))
+    assert is_transient(str(caught.value))
