@@ -269,6 +269,7 @@ class SessionActor(WritingSession):
                 continue
             if not outcome.rejected:
                 self._apply(planned, outcome)
+                await self._take_over(outcome.foreign)
                 return
             for number, refusal in outcome.rejected.items():
                 planned[number][0].error = refusal
@@ -308,5 +309,3 @@ class SessionActor(WritingSession):
             pending.result = Appended(plan.entry_ids, repeated, self.tree.leaf_id, self._log.seq)
         if jumped:
             self._keep_payload_of_branch()
-        if outcome.foreign:
-            self._add_foreign(outcome.foreign, keep_leaf=True)

@@ -57,6 +57,13 @@ class FollowingSession(SessionState):
             self._announce("rewritten", news.changed)
         return bool(news.changed)
 
+    async def _take_over(self, entries: Sequence[JsonObject]) -> None:
+        """Add what a rewrite carried along; where that uses an id again, only reading everything anew is sound."""
+        if self._are_new(entries):
+            self._add_foreign(entries, keep_leaf=True)
+        else:
+            await self._catch_up(force=True, keep_leaf=True)
+
     def _add_foreign(self, entries: Sequence[JsonObject], *, keep_leaf: bool) -> None:
         leaf = self.tree.leaf_id
         for entry in entries:

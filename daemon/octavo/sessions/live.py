@@ -240,7 +240,7 @@ class LiveSession(SessionActor):
                 self.tree.replace(entry)
             self._stubs -= stored.keys()
             self._announce("rewritten", tuple(stored))
-            self._add_foreign(foreign, keep_leaf=True)
+            await self._take_over(foreign)
             return tuple(stored)
 
     async def set_title(self, title: str, source: TitleSource = "user") -> bool:
@@ -265,7 +265,7 @@ class LiveSession(SessionActor):
             foreign = await self._rewriting(partial(self._rewrite_file, header, {})) if self._store else []
             self.tree.header = header
             self._announce(kind, ())
-            self._add_foreign(foreign, keep_leaf=True)
+            await self._take_over(foreign)
             return True
 
     async def original(self, entry_id: str) -> JsonObject | None:

@@ -162,3 +162,29 @@ async def test_a_changed_file_with_an_entry_too_deep_to_be_compared_is_read_agai
         assert await session.reload()
         assert session.tree.by_id["e0"]["message"]["content"] == "changed"
         assert "deep" in session.tree
+
+
+@pytest.mark.parametrize("change", ["prune", "title"])
+async def test_a_rewrite_during_which_another_program_uses_an_id_again_succeeds_and_keeps_both_entries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    path = kit.write(tmp_path / "s.jsonl", kit.HEADER, *kit.chain(3))
+    async with kit.opened(tmp_path, path) as session:
+        real = jsonl.JsonlFile._write_pieces
+
+        def write(file: jsonl.JsonlFile, descriptor: int, pieces: Any) -> None:
+            real(file, descriptor, pieces)
+            with path.open("ab") as other:
+                other.write(jsonl.encode_line(kit.entry("e1", "e2", "theirs")))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(jsonl.JsonlFile, "_write_pieces", write)
+            if change == "prune":
+                done = await session.rewrite(lambda tree: [{**tree.by_id["e0"], "message": kit.user("short")}], "prune")
+                assert done == ("e0",)
+            else:
+                assert await session.set_title("t")
+        assert [entry["message"]["content"] for entry in session.tree.entries[1:]] == ["x1", "x2", "theirs"]
+        assert session.leaf_id == "e2"
+        await session.append([kit.entry("next", "e2")])
+        assert len({line["id"] for line in kit.read(path)}) == 6
