@@ -20,7 +20,7 @@ from octavo.maintenance.byte_budget import IMAGE_BYTES, KEPT_BYTES
 from octavo.maintenance.check import Check, continue_prompt
 from octavo.maintenance.compactor import Compactor
 from octavo.maintenance.drafts import Report, no_report
-from octavo.maintenance.findings import NOTHING, find_failure, last_turn
+from octavo.maintenance.findings import NOTHING, Finding, find_failure, last_turn
 from octavo.maintenance.host import Host
 from octavo.maintenance.making_room import NOTHING_DONE, PAUSED, Attempt, Room, make_room, tell_skip
 from octavo.maintenance.measuring import Fill, fill, fits, plain_estimate, threshold, window
@@ -99,21 +99,28 @@ class Maintainer:
         if at == "turnEnd" and (turn is None or turn.stop_reason == "aborted"):
             return await check.nothing()
         check.full = await anyio.to_thread.run_sync(fill, self.host, check.path, check.pending)
-        if turn is not None and at != "midTurn":
-            finding = find_failure(check.path, turn, self.host.model, estimate=check.full.plain)
-            if at == "prePrompt" and (turn.has_output or self.recovery.spent("overflow") is not None):
-                finding = NOTHING  # whoever prompts has read what there is of the answer, or that nothing helped
-            if finding.kind == "overflow" or (finding.kind == "incomplete" and at == "turnEnd"):
-                return await self._with_prompt(check, await self.recovery.recover(check, finding.kind))
-            if finding.kind == "payload":
-                return await self._with_prompt(check, await self.recovery.too_many_bytes(check, finding))
-            if finding.kind == "maybe" and at == "turnEnd":
-                return await self._maybe(check)
+        finding = self._finding(check)
+        if (held := await self._held(check, finding)) is not None:
+            return held
+        if finding.kind == "overflow" or (finding.kind == "incomplete" and at == "turnEnd"):
+            return await self._with_prompt(check, await self.recovery.recover(check, finding.kind))
+        if finding.kind == "payload":
+            return await self._with_prompt(check, await self.recovery.too_many_bytes(check, finding))
+        if finding.kind == "maybe" and at == "turnEnd":
+            return await self._maybe(check)
         if any(message.get("role") == "user" for message in pending_messages):
             self.memory.prompted()
         if turn is not None and not turn.failed and turn.has_output:
             self.memory.saw(turn.entry_id)
         return await self._by_size(check)
+
+    def _finding(self, check: Check) -> Finding:
+        turn = check.turn
+        if turn is None or check.at == "midTurn":
+            return NOTHING
+        if check.at == "prePrompt" and (turn.has_output or self.recovery.spent("overflow") is not None):
+            return NOTHING  # whoever prompts has read what there is of the answer, or that nothing helped
+        return find_failure(check.path, turn, self.host.model, estimate=check.full.plain)
 
     async def _occupied(self, check: Check) -> Directive | None:
         running = self.slot.current
@@ -122,12 +129,18 @@ class Maintainer:
             return await check.nothing(why, "wait", operation_id=running.id)
         if self.memory.deferred:
             return await check.nothing("a handoff is about to begin", "wait")
-        held = self.compactor.held
-        if held is not None:
-            return await check.nothing(
-                "a compaction is held for preview; apply or discard it", operation_id=held.run.operation.id
-            )
         return None
+
+    async def _held(self, check: Check, finding: Finding) -> Directive | None:
+        """While a result is held nothing is done; a turn that was too long cannot be repeated before it is decided."""
+        held = self.compactor.held
+        if held is None:
+            return None
+        why = "a compaction is held for preview; apply or discard it"
+        if check.at == "turnEnd" and finding.kind in {"overflow", "payload"}:
+            check.notice("warning", f"The context is too long for the model, and {why}, then try again")
+            return await check.nothing(why, "stop", operation_id=held.run.operation.id)
+        return await check.nothing(why, operation_id=held.run.operation.id)
 
     async def _with_prompt(self, check: Check, done: Directive) -> Directive:
         """After a recovery before a prompt: see to it that the prompt fits as well.

@@ -468,6 +468,18 @@ async def test_a_check_during_a_running_compaction_tells_the_host_to_wait() -> N
             tasks.cancel_scope.cancel()
 
 
+async def test_a_turn_that_was_too_long_waits_for_the_decision_about_a_held_compaction() -> None:
+    made = await session()
+    held = await made.compactor.compact(Wish("manual", "extractive"), hold=True)
+    assert ((await turn_end(made)).next, compactions(made)) == ("proceed", [])
+    await fail(made)
+    done = await turn_end(made)
+    assert (done.action, done.next, done.operation_id) == ("none", "stop", held.operation_id)
+    assert "apply or discard it" in done.notices[0].message
+    made.compactor.discard(held.operation_id)
+    assert (await turn_end(made)).next == "retry"
+
+
 async def test_three_failures_pause_automatic_attempts_and_every_skip_says_why() -> None:
     """BR-052: no silent way out."""
     made = await full(
