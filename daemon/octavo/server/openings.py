@@ -99,17 +99,19 @@ class Openings:
         """
         # An opening under way cannot be called back from its thread; whoever has gone since loses it again at once.
         with anyio.CancelScope(shield=True):
+            known: OpenSession | None = None
             if path is None:
                 found = await self._find(library, session_id or "", cwd)
-                if isinstance(found, OpenSession) and found.live.path is None:
-                    return self._enter(found, connection, mode)
+                known = found if isinstance(found, OpenSession) else None
+                if known is not None and known.live.path is None:
+                    return self._enter(known, connection, mode)
                 place = found.live.path if isinstance(found, OpenSession) else found
                 assert place is not None
             else:
                 place = checked_path(path, Path(cwd) if cwd is not None else None)
             real = await self._real(place)
             async with self._doors.at(real):
-                session = await self._open_file(library, real, mode)
+                session = await self._open_file(library, real, mode, known)
                 return self._enter(session, connection, mode)
         raise AssertionError("a shielded scope ends by itself")
 
@@ -258,8 +260,12 @@ class Openings:
                 return hits[0]
             raise
 
-    async def _open_file(self, library: Library, real: Path, mode: Mode) -> OpenSession:
-        if (session := await self._open_at(real)) is not None:
+    async def _open_file(
+        self, library: Library, real: Path, mode: Mode, known: OpenSession | None = None
+    ) -> OpenSession:
+        # One that was found by its id may have moved since; it is the one that was meant all the same.
+        still = known is not None and self._sessions.get(known.session_id) is known
+        if (session := known if still else await self._open_at(real)) is not None:
             if mode == "write" and session.live.mode == "read":
                 await session.replace(await library.open_path(real, mode="write"))
             return session

@@ -12,8 +12,10 @@ from octavo.server.daemon import Daemon
 from octavo.server.hub import SessionHub
 from octavo.server.memory import MemoryClient, connect
 from octavo.server.open_session import OpenSession
+from octavo.server.openings import Openings
 from octavo.server.registry import table
 from octavo.sessions.library import Library
+from octavo.sessions.live import LiveSession
 from octavo_protocol.base import JsonObject
 from storekit import HEADER, chain, user, write
 
@@ -110,3 +112,42 @@ async def test_what_is_being_deleted_can_not_be_opened_at_the_same_moment(
         assert (await call(one, "session/delete", path=str(path)))["removed"] == [str(path)]
         answer = await two.receive()
         assert (answer["id"], answer["error"]["data"]["kind"]) == ("open", "session-not-found")
+
+
+async def test_a_session_that_is_being_moved_is_not_closed_before_it_has_arrived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running() as daemon, client(daemon) as one, client(daemon) as two:
+        hub = daemon.service(SessionHub)
+        made = await call(one, "session/create", cwd="/p")
+        real = LiveSession.relocate
+        closed: list[bool] = []
+
+        async def relocate(session: LiveSession, path: Path) -> None:
+            closed.append(await hub.close(one.connection, session.session_id))
+            await real(session, path)
+
+        monkeypatch.setattr(LiveSession, "relocate", relocate)
+        moved = await call(one, "session/move", sessionId=made["sessionId"], cwd="/elsewhere")
+        assert (closed, moved["cwd"]) == ([False], "/elsewhere")
+        assert (await call(two, "session/open", sessionId=made["sessionId"]))["path"] == moved["path"]
+
+
+async def test_a_session_that_moves_while_it_is_opened_by_its_id_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running() as daemon, client(daemon) as one, client(daemon) as two:
+        hub = daemon.service(SessionHub)
+        made = await call(one, "session/create", cwd="/p")
+        await call(one, "session/append", sessionId=made["sessionId"], messages=[user("hi")])
+        real = Openings._real
+
+        async def resolve(openings: Openings, path: Path) -> Path:
+            monkeypatch.setattr(Openings, "_real", real)
+            found = await real(openings, path)
+            session = hub.sessions[made["sessionId"]]
+            await session.library.move(session.live, "/elsewhere")
+            return found
+
+        monkeypatch.setattr(Openings, "_real", resolve)
+        assert (await call(two, "session/open", sessionId=made["sessionId"]))["cwd"] == "/elsewhere"

@@ -117,8 +117,9 @@ async def move(connection: Connection, params: MoveParams) -> JsonObject:
 
     cwd = checked_cwd(params.cwd)
     session = connection.daemon.service(SessionHub).writable(connection, params.session_id)
-    await session.library.move(await session.durable(), cwd)
-    session.place_changed()
+    with session.in_use():
+        await session.library.move(await session.durable(), cwd)
+        session.place_changed()
     return await _info(session, "write")
 
 
