@@ -91,6 +91,20 @@ async def test_pictures_can_be_left_out_and_a_short_note_stands_for_them(tmp_pat
             assert "[image: image/png]" in str(slim.messages), name
 
 
+async def test_a_picture_whose_blob_is_gone_is_named_and_never_sent_as_a_reference(tmp_path: Path) -> None:
+    """One such picture would have the provider refuse every request of the session."""
+    gone = {"type": "image", "data": "blob:sha256:" + "0" * 64, "mimeType": "image/png"}
+    asked = {**user(""), "content": [{"type": "text", "text": "look"}, gone]}
+    path = write(tmp_path / "s.jsonl", HEADER, turn()[0], message("u", "m", asked))
+    async with daemon(tmp_path, Options(models=[ACME])) as client:
+        session = await opened(client, path)
+        for name in ("llm", "anthropic", "openai-chat", "openai-responses", "google"):
+            built = str((await client.session_build_context(session_id=session, format=name)).messages)
+            assert "blob:" not in built, name
+            assert "[image: image/png, missing]" in built, name
+        assert "blob:sha256:" in str((await client.session_build_context(session_id=session, format="agent")).messages)
+
+
 async def test_the_conversation_before_a_compaction_is_shown_and_not_sent(tmp_path: Path) -> None:
     """BR-113: the transcript keeps everything with the compaction as a divider; the context begins with the summary."""
     branch = [entry("e0", None, "old"), entry("e1", "e0", "kept"), compaction("c", "e1", "e1", "What happened.")]

@@ -24,6 +24,7 @@ from octavo.maintenance.measuring import context_of
 from octavo.maintenance.operations import Operation, OperationSlot
 from octavo.maintenance.strategies import thinking_level
 from octavo.sessions.ids import iso_timestamp
+from octavo.sessions.pictures import without_missing_images
 from octavo.sessions.store.disk import create_exclusively, make_folder
 from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import Model
@@ -226,7 +227,7 @@ class HandoffSession:
 def _live_messages(host: Host, path: list[JsonObject]) -> list[JsonObject]:
     """The context as a model is sent it: with pictures, not with references into our blob store."""
     messages: list[JsonObject] = host.session.resolved(context_of(host, path).messages).value
-    return messages
+    return [without_missing_images(message) for message in messages]
 
 
 def _opening(made: Handoff, names: list[str]) -> JsonObject:

@@ -6,11 +6,11 @@ are `tokens.breakdown`'s, shapes of APIs are `providers`'.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from octavo.server.session_host import SessionHost
 from octavo.sessions.context import SessionContext, build_context
 from octavo.sessions.llm_messages import to_llm_messages
+from octavo.sessions.pictures import without_images, without_missing_images
 from octavo.tokens.breakdown import ContextUsage, FixedParts, context_usage
 from octavo.tokens.models import KnownModel
 from octavo_protocol.base import JsonObject
@@ -51,6 +51,8 @@ def build(
     messages = context.messages if wish.format == "agent" else to_llm_messages(context.messages)
     if wish.include_images:
         messages = host.session.resolved(messages).value
+        if wish.format != "agent":
+            messages = [without_missing_images(message) for message in messages]
     else:
         messages = [without_images(message) for message in messages]
     convert = _CONVERTERS.get(wish.format)
@@ -70,20 +72,6 @@ def measure(
     context.messages = [*context.messages, *pending]
     context.entry_ids = [*context.entry_ids, *("" for _ in pending)]
     return _usage(host, path, context, known, fixed)
-
-
-def without_images(message: JsonObject) -> JsonObject:
-    """Return the message with a short text in place of every image, its data left out."""
-    changed: JsonObject = {}
-    for key in ("content", "images", "files"):
-        if isinstance(blocks := message.get(key), list):
-            noted = [_noted(block) for block in blocks]
-            if any(new is not old for new, old in zip(noted, blocks, strict=True)):
-                changed[key] = noted
-    details = message.get("details")
-    if isinstance(details, dict) and isinstance(details.get("images"), list):
-        changed["details"] = {**details, "images": [_noted(image) for image in details["images"]]}
-    return {**message, **changed} if changed else message
 
 
 def _context(
@@ -114,16 +102,6 @@ def _usage(
 def _left_out(entry: JsonObject) -> JsonObject:
     kept: JsonObject = {key: entry[key] for key in ("id", "parentId", "timestamp") if key in entry}
     return {**kept, "type": _LEFT_OUT}
-
-
-def _noted(block: Any) -> Any:
-    if not isinstance(block, dict):
-        return block
-    if block.get("type") == "image":
-        return {"type": "text", "text": f"[image: {block.get('mimeType') or 'unknown type'}]"}
-    if isinstance(block.get("image"), dict):
-        return {**block, "image": _noted(block["image"])}
-    return block
 
 
 def _reads_images(model: Model | None) -> bool:
