@@ -150,13 +150,15 @@ class Openings:
             return []
         real = await self._real(place)
         async with self._doors.at(real):
-            session = await self._open_at(real)
-            if session is not None and session.live.mode == "write":
-                await self.shut(session)
-            with naming(place):
-                removed = await library.delete(place)
-            if session is not None and session.live.mode == "read":
-                await self.shut(session)
+            # A deletion under way cannot be called back from its thread.
+            with anyio.CancelScope(shield=True):
+                session = await self._open_at(real)
+                if session is not None and session.live.mode == "write":
+                    await self.shut(session)
+                with naming(place):
+                    removed = await library.delete(place)
+                if session is not None and session.live.mode == "read":
+                    await self.shut(session)
         return removed if removed or session is not None else None
 
     async def shut(self, session: OpenSession) -> None:

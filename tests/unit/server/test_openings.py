@@ -151,3 +151,23 @@ async def test_a_session_that_moves_while_it_is_opened_by_its_id_is_found(
 
         monkeypatch.setattr(Openings, "_real", resolve)
         assert (await call(two, "session/open", sessionId=made["sessionId"]))["cwd"] == "/elsewhere"
+
+
+async def test_a_deletion_that_is_cancelled_lets_nobody_in_before_it_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "s.jsonl", HEADER, *chain(1))
+    async with running() as daemon, client(daemon) as peer:
+        hub = daemon.service(SessionHub)
+        real = Library.delete
+        removed: list[Path] = []
+
+        async def delete(library: Library, place: str | Path) -> list[Path]:
+            request.cancel()
+            removed.extend(await real(library, place))
+            return removed
+
+        monkeypatch.setattr(Library, "delete", delete)
+        with anyio.CancelScope() as request:
+            await hub.delete(peer.connection, path=str(path))
+        assert removed == [path]
