@@ -129,11 +129,18 @@ class HandoffSession:
         made = await with_retries(model, attempt, host.settings.retry)
         for notice in made.notices:
             host.notice("info", notice, "handoff")
-        since = self._since(leaf_id)
+        if (since := self._since(leaf_id)) is None:
+            raise self._failed(
+                ErrorKind.CONTENT_MODIFIED,
+                "The leaf is another than the handoff was written for; nothing was changed. Ask for it again.",
+                "superseded",
+            )
         names = (await anyio.to_thread.run_sync(host.artifacts.names))[:_MOST_ARTIFACTS]
         with anyio.CancelScope(shield=True):
             report("write", "Starting the new session")
             successor = await host.start_successor()
+            # Once more: what came while the new session was made follows as well.
+            since = self._since(leaf_id) or since
             await successor.session.append([_opening(made, names), *since])
             await successor.session.ensure_on_disk()
             saved = await self._save(made.document) if wish.save else None
@@ -146,16 +153,12 @@ class HandoffSession:
             )
         raise AssertionError("a shielded scope ends by itself")
 
-    def _since(self, leaf_id: str | None) -> list[JsonObject]:
-        """Entries that were appended behind the leaf the document was written for, as they can be appended again."""
+    def _since(self, leaf_id: str | None) -> list[JsonObject] | None:
+        """Entries appended behind the leaf the document was written for, to be appended again; None off its branch."""
         path = self.host.session.branch()
         position = next((i for i, entry in enumerate(path) if entry.get("id") == leaf_id), None)
         if position is None:
-            raise self._failed(
-                ErrorKind.CONTENT_MODIFIED,
-                "The leaf is another than the handoff was written for; nothing was changed. Ask for it again.",
-                "superseded",
-            )
+            return None
         own = {"id", "parentId", "timestamp"}
         kinds = {"message", "custom_message", "model_change", "thinking_level_change"}
         later = [entry for entry in path[position + 1 :] if entry.get("type") in kinds]

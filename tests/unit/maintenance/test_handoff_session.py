@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from octavo.maintenance.handoff_session import HandoffSession, HandoffWish
+from octavo.maintenance.host import Successor
 from octavo.sessions.library import Library
 from octavo_protocol.completion import CompletionRequest, CompletionResult
 from octavo_protocol.errors import ErrorKind, OctavoError
@@ -132,6 +133,22 @@ async def test_messages_that_arrive_while_it_is_written_follow_into_the_new_sess
     entries = made.host.successors[0].branch()
     assert [e["type"] for e in entries] == ["custom_message", "message"]
     assert entries[1]["message"]["content"] == "And Osaka, please."
+
+
+async def test_messages_that_arrive_while_the_new_session_is_made_follow_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = await talked()
+    create = made.host.start_successor
+
+    async def slow(**options: Any) -> Successor:
+        successor = await create(**options)
+        await made.session.append(messages=[user("And Kobe.")])
+        return successor
+
+    monkeypatch.setattr(made.host, "start_successor", slow)
+    made.host.completion = ScriptedModel([answer(DOCUMENT)])
+    await handoffs(made).hand_off(HandoffWish())
+    entries = made.host.successors[0].branch()
+    assert [e["message"]["content"] for e in entries[1:]] == ["And Kobe."]
 
 
 async def test_a_leaf_that_went_elsewhere_supersedes_it() -> None:
