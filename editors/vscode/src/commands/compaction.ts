@@ -41,6 +41,7 @@ export class Compaction {
       title: "Compact with Instructions",
       prompt: "What should the summary look at? A model will write it.",
       placeHolder: "Keep every decision about the database schema",
+      ignoreFocusOut: true,
     });
     if (customInstructions !== undefined) {
       await this.compact(session, customInstructions.trim() === "" ? {} : { customInstructions });
@@ -118,6 +119,7 @@ export class Compaction {
     const words = await vscode.window.showInputBox({
       title: "Hand Off to a New Session",
       prompt: "What should the document for the new session look at? Leave it empty for everything.",
+      ignoreFocusOut: true,
     });
     if (words !== undefined) {
       await this.deeds.long(
