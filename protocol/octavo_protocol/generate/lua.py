@@ -4,13 +4,19 @@ They are read by language servers only; no program loads the file.
 """
 
 import json
-from typing import Any
 
 from octavo_protocol.base import JsonObject
-from octavo_protocol.generate.schema import REF
+from octavo_protocol.generate.type_text import Notation
 
-_PLAIN = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean", "null": "octavo.Null"}
 _PREFIX = "octavo."
+_NOTATION = Notation(
+    plain={"string": "string", "integer": "integer", "number": "number", "boolean": "boolean", "null": "octavo.Null"},
+    either="|",
+    mapping="table<string, {}>",
+    free="table<string, any>",
+    anything="any",
+    prefix=_PREFIX,
+)
 
 
 def module(bundle: JsonObject) -> str:
@@ -33,14 +39,14 @@ def module(bundle: JsonObject) -> str:
 def _definition(name: str, schema: JsonObject) -> str:
     text = schema.get("description", "")
     if schema.get("type") != "object":
-        return _alias(name, text, _type(schema).split("|"))
+        return _alias(name, text, _NOTATION.of(schema).split("|"))
     lines = [f"---{text}"] if text else []
     closed = schema.get("additionalProperties") is False
     lines.append(f"---@class {'(exact) ' if closed else ''}{_PREFIX}{name}")
     required = schema.get("required", ())
     for key, field in schema.get("properties", {}).items():
         mark = "" if key in required else "?"
-        lines.append(f"---@field {key}{mark} {_type(field)} {field.get('description', '')}".rstrip())
+        lines.append(f"---@field {key}{mark} {_NOTATION.of(field)} {field.get('description', '')}".rstrip())
     return "\n".join(lines) + "\n"
 
 
@@ -51,25 +57,3 @@ def _alias(name: str, text: str, options: list[str]) -> str:
 
 def _names(table: JsonObject, direction: str) -> list[str]:
     return [json.dumps(name) for name, spec in table.items() if spec["direction"] == direction]
-
-
-def _type(schema: Any) -> str:
-    """Return a schema as a type expression."""
-    if "$ref" in schema:
-        return _PREFIX + str(schema["$ref"]).removeprefix(REF)
-    if "const" in schema:
-        return json.dumps(schema["const"])
-    if "enum" in schema:
-        return "|".join(json.dumps(value) for value in schema["enum"])
-    if "anyOf" in schema:
-        return "|".join(dict.fromkeys(_type(option) for option in schema["anyOf"]))
-    match schema.get("type"):
-        case "array":
-            inner = _type(schema.get("items", {}))
-            return f"({inner})[]" if "|" in inner else f"{inner}[]"
-        case "object":
-            extra = schema.get("additionalProperties")
-            return f"table<string, {_type(extra)}>" if isinstance(extra, dict) and extra else "table<string, any>"
-        case str(kind):
-            return _PLAIN[kind]
-    return "any"

@@ -5,10 +5,9 @@ Everything comes from the bundle (`schema.bundle`). What a client does with it i
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from octavo_protocol.base import JsonObject
-from octavo_protocol.generate.schema import REF
+from octavo_protocol.generate.type_text import Notation
 
 _HEAD = "// Generated from the protocol models by `python -m octavo_protocol.generate`; do not edit.\n"
 _IMPORTS = """import { NotificationType, RequestType } from "vscode-jsonrpc";
@@ -16,7 +15,13 @@ _IMPORTS = """import { NotificationType, RequestType } from "vscode-jsonrpc";
 import type { RequestOptions } from "../options.js";
 import type * as t from "./types.js";
 """
-_PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
+_NOTATION = Notation(
+    plain={"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"},
+    either=" | ",
+    mapping="{ [key: string]: {} }",
+    free="JsonObject",
+    anything="unknown",
+)
 
 
 def modules(bundle: JsonObject) -> dict[str, str]:
@@ -39,39 +44,17 @@ def _types(bundle: JsonObject) -> str:
 def _definition(name: str, schema: JsonObject) -> str:
     head = _comment(schema.get("description", "")) + f"export type {name} = "
     if schema.get("type") != "object":
-        return f"{head}{_type(schema)};\n"
+        return f"{head}{_NOTATION.of(schema)};\n"
     if not schema.get("properties"):
-        return f"{head}{'Record<string, never>' if name == 'Empty' else _type(schema)};\n"
+        return f"{head}{'Record<string, never>' if name == 'Empty' else _NOTATION.of(schema)};\n"
     required = schema.get("required", ())
     fields = []
     for key, field in schema["properties"].items():
         text = field.get("description", "")
         if field.get("default") is not None:
             text += f" Default: `{json.dumps(field['default'], ensure_ascii=False)}`."
-        fields.append(_comment(text, "  ") + f"  {_key(key)}{'' if key in required else '?'}: {_type(field)};\n")
+        fields.append(_comment(text, "  ") + f"  {_key(key)}{'' if key in required else '?'}: {_NOTATION.of(field)};\n")
     return f"{head}{{\n{''.join(fields)}}};\n"
-
-
-def _type(schema: Any) -> str:
-    """Return a schema as a type expression."""
-    if "$ref" in schema:
-        return str(schema["$ref"]).removeprefix(REF)
-    if "const" in schema:
-        return json.dumps(schema["const"])
-    if "enum" in schema:
-        return " | ".join(json.dumps(value) for value in schema["enum"])
-    if "anyOf" in schema:
-        return " | ".join(dict.fromkeys(_type(option) for option in schema["anyOf"]))
-    match schema.get("type"):
-        case "array":
-            inner = _type(schema.get("items", {}))
-            return f"({inner})[]" if " | " in inner else f"{inner}[]"
-        case "object":
-            extra = schema.get("additionalProperties")
-            return f"{{ [key: string]: {_type(extra)} }}" if isinstance(extra, dict) and extra else "JsonObject"
-        case str(kind):
-            return _PLAIN[kind]
-    return "unknown"
 
 
 def _methods(bundle: JsonObject) -> str:
@@ -98,20 +81,20 @@ def _methods(bundle: JsonObject) -> str:
 def _map(name: str, doc: str, table: Mapping[str, JsonObject]) -> str:
     rows = []
     for method, spec in table.items():
-        params = f"t.{_type(spec['params'])}"
-        kind = f"{{ params: {params}; result: t.{_type(spec['result'])} }}" if "result" in spec else params
+        params = f"t.{_NOTATION.of(spec['params'])}"
+        kind = f"{{ params: {params}; result: t.{_NOTATION.of(spec['result'])} }}" if "result" in spec else params
         rows.append(_comment(spec["description"], "  ") + f"  {json.dumps(method)}: {kind};\n")
     return f"{_comment(doc)}export interface {name} {{\n{''.join(rows)}}}\n"
 
 
 def _request_type(name: str, spec: JsonObject) -> str:
-    generics = f"t.{_type(spec['params'])}, t.{_type(spec['result'])}, t.ErrorData"
+    generics = f"t.{_NOTATION.of(spec['params'])}, t.{_NOTATION.of(spec['result'])}, t.ErrorData"
     value = f"new RequestType<{generics}>({json.dumps(name)})"
     return f"{_comment(spec['description'])}export const {_pascal(name)}Request = {value};\n"
 
 
 def _notification_type(name: str, spec: JsonObject) -> str:
-    value = f"new NotificationType<t.{_type(spec['params'])}>({json.dumps(name)})"
+    value = f"new NotificationType<t.{_NOTATION.of(spec['params'])}>({json.dumps(name)})"
     return f"{_comment(spec['description'])}export const {_pascal(name)}Notification = {value};\n"
 
 
@@ -119,7 +102,7 @@ def _class(table: Mapping[str, JsonObject], defs: JsonObject) -> str:
     groups: dict[str, list[str]] = {}
     for method, spec in table.items():
         group, _, name = method.partition("/")
-        params, result = _type(spec["params"]), _type(spec["result"])
+        params, result = _NOTATION.of(spec["params"]), _NOTATION.of(spec["result"])
         given = f"params: t.{params}" + ("" if defs[params].get("required") else " = {}")
         groups.setdefault(group, []).append(
             _comment(spec["description"], "    ")
