@@ -1,7 +1,5 @@
 """Sharing, keeping and closing sessions inside one daemon, and the world a session's work sees."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +10,10 @@ from octavo.server.daemon import Daemon
 from octavo.server.hub import SessionHub
 from octavo.server.memory import MemoryClient, connect
 from octavo.server.open_session import OpenSession
-from octavo.server.registry import table
-from octavo_protocol.base import JsonObject
 from octavo_protocol.completion import CompletionRequest
 from octavo_protocol.errors import ErrorKind, OctavoError
 from storekit import HEADER, chain, user, write
+from support.memory_daemon import call, client, running, until
 
 
 @pytest.fixture(autouse=True)
@@ -27,35 +24,9 @@ def _surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCTAVO_SESSIONS_ROOT", str(tmp_path / "root" / "sessions"))
 
 
-@asynccontextmanager
-async def running() -> AsyncIterator[Daemon]:
-    with anyio.fail_after(30):
-        async with Daemon(table()) as daemon:
-            yield daemon
-
-
-@asynccontextmanager
-async def client(daemon: Daemon, **options: Any) -> AsyncIterator[MemoryClient]:
-    async with connect(daemon) as peer:
-        await peer.initialize(**options)
-        yield peer
-
-
-async def call(peer: MemoryClient, method: str, **params: Any) -> JsonObject:
-    answer = await peer.request(method, params)
-    assert "error" not in answer, answer
-    result: JsonObject = answer["result"]
-    return result
-
-
 async def new_session(daemon: Daemon, peer: MemoryClient, **params: Any) -> OpenSession:
     made = await call(peer, "session/create", cwd="/p", **params)
     return daemon.service(SessionHub).sessions[made["sessionId"]]
-
-
-async def until(condition: Any) -> None:
-    while not condition():
-        await anyio.lowlevel.checkpoint()
 
 
 async def test_opening_one_file_at_the_same_time_gives_one_session(tmp_path: Path) -> None:

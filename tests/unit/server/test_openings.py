@@ -1,55 +1,24 @@
 """Sessions that are opened and closed while something else goes on."""
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 
-from octavo.server.daemon import Daemon
 from octavo.server.hub import SessionHub
-from octavo.server.memory import MemoryClient, connect
 from octavo.server.open_session import OpenSession
 from octavo.server.openings import Openings
-from octavo.server.registry import table
 from octavo.sessions.library import Library
 from octavo.sessions.live import LiveSession
-from octavo_protocol.base import JsonObject
 from storekit import HEADER, chain, user, write
+from support.memory_daemon import call, client, running, until
 
 
 @pytest.fixture(autouse=True)
 def _surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCTAVO_CONFIG", "")
     monkeypatch.setenv("OCTAVO_SESSIONS_ROOT", str(tmp_path / "root" / "sessions"))
-
-
-@asynccontextmanager
-async def running() -> AsyncIterator[Daemon]:
-    with anyio.fail_after(10):
-        async with Daemon(table()) as daemon:
-            yield daemon
-
-
-@asynccontextmanager
-async def client(daemon: Daemon, **options: Any) -> AsyncIterator[MemoryClient]:
-    async with connect(daemon) as peer:
-        await peer.initialize(**options)
-        yield peer
-
-
-async def call(peer: MemoryClient, method: str, **params: Any) -> JsonObject:
-    answer = await peer.request(method, params)
-    assert "error" not in answer, answer
-    result: JsonObject = answer["result"]
-    return result
-
-
-async def until(condition: Any) -> None:
-    while not condition():
-        await anyio.lowlevel.checkpoint()
 
 
 @pytest.mark.parametrize("leaves", ["before", "between"])
